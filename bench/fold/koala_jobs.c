@@ -151,25 +151,29 @@ static void measure_sizes(struct koala_feed *feed, enum koala_app app, double ti
         feed->seconds[app][i] = bench_median(&seconds[i]);
 }
 
-/* Three jobs that share the processors: what their changes take. */
+/* Two jobs that grow until nothing is free, and then three that are made room for: what changes
+ * take. */
 static void measure_change(struct koala_feed *feed, double times, int repeats,
                            struct bench_series *others)
 {
-    struct live_job jobs[3];
-    static struct live_outcome all[3 * LIVE_JOBS_MAX];
+    enum { JOBS = 5 };
+    static const double at_s[JOBS] = {0, 0.3, 3.5, 4.5, 5.5};
+    static const enum koala_app apps[JOBS] = {KOALA_GADGET, KOALA_GADGET, KOALA_FT, KOALA_GADGET,
+                                              KOALA_FT};
+    struct live_job jobs[JOBS];
+    static struct live_outcome all[JOBS * LIVE_JOBS_MAX];
     struct bench_series starts = {.count = 0};
     struct live_changes none = {0, 0, 0};
-    compose(&jobs[0], KOALA_GADGET, false, 0, times);
-    compose(&jobs[1], KOALA_FT, false, 1.5 * times, times);
-    compose(&jobs[2], KOALA_GADGET, false, 3 * times, times);
+    for (int i = 0; i < JOBS; i++)
+        compose(&jobs[i], apps[i], false, at_s[i] * times, times);
     for (int r = 0; r < repeats; r++) {
-        struct live_outcome *outcomes = all + 3 * r;
+        struct live_outcome *outcomes = all + JOBS * r;
         bench_add(others,
-                  run("a change", koala_policies(KOALA_PWA, KOALA_EGS_WM), jobs, 3, outcomes));
+                  run("a change", koala_policies(KOALA_PWA, KOALA_EGS_WM), jobs, JOBS, outcomes));
         bench_add(&starts, live_wait_s(&outcomes[0]));
     }
     feed->start_s = bench_median(&starts);
-    feed->changes = live_changes(all, 3 * repeats, none);
+    feed->changes = live_changes(all, JOBS * repeats, none);
 }
 
 void koala_measure(struct koala_feed *feed, double times, int repeats, struct bench_series *others)

@@ -33,6 +33,7 @@ struct step {
     struct pleat_adapter_call *sealing; /* what it is to read is being sealed; NULL: it has that */
     int to;                             /* where it reads that; -1 */
     bool refused;                       /* the request is, so its end is not told */
+    bool ended;                         /* while that was being sealed: the request is refused */
 };
 
 static struct step *steps; /* the starters that run */
@@ -84,6 +85,8 @@ static void on_timer_closed(uv_handle_t *handle)
 static void on_over(uv_timer_t *timer)
 {
     struct step *step = timer->data;
+    if (step->ended)
+        return;
     uv_kill(-uv_process_get_pid(&step->process), SIGKILL); /* it is a group of its own */
 }
 
@@ -113,21 +116,28 @@ static void forget(struct step *step)
         close(step->said);
     if (step->to >= 0)
         close(step->to);
-    if (step->sealing)
-        step->sealing->arg = NULL;
     uv_close((uv_handle_t *)&step->over, on_timer_closed);
+}
+
+static void read_said(const struct step *step, char text[SAID_MAX + 1])
+{
+    ssize_t count = step->said >= 0 ? pread(step->said, text, SAID_MAX, 0) : 0;
+    text[count > 0 ? count : 0] = 0;
 }
 
 static void on_exit_of(uv_process_t *process, int64_t code, int signal)
 {
     struct step *step = process->data;
     char text[SAID_MAX + 1];
+    if (step->sealing) { /* a request is answered once: on_sealed refuses it */
+        step->ended = true;
+        return;
+    }
     if (step->refused) {
         forget(step);
         return;
     }
-    ssize_t count = step->said >= 0 ? pread(step->said, text, SAID_MAX, 0) : 0;
-    text[count > 0 ? count : 0] = 0;
+    read_said(step, text);
     json_t *params = json_pack("{sIsssIsi}", "job", (json_int_t)step->job, "node", step->node,
                                "code", (json_int_t)code, "signal", signal);
     if (!params)
@@ -329,31 +339,36 @@ static int hand_over(const struct step *step, const char *input, struct pleat_er
     return pleat_error_sys(err, errno, "a starter cannot be given its input");
 }
 
+static int has_ended(const struct step *step, const char *starter, struct pleat_error *err)
+{
+    char text[SAID_MAX + 1];
+    read_said(step, text);
+    text[strcspn(text, "\n")] = '\0';
+    return pleat_error_set(err, PLEAT_E_SYSTEM, "%s has ended at once%s%s", starter,
+                           *text ? ": " : "", text);
+}
+
 static void on_sealed(struct pleat_adapter_call *call)
 {
     struct step *step = call->arg;
     const char *sealed = json_string_value(call->result);
     int failure = call->failure;
-    if (step)
-        step->sealing = NULL;
-    if (!failure && !step)
-        failure = pleat_error_set(&call->err, PLEAT_E_SYSTEM, "%s has ended at once",
-                                  call->calls->system->starter);
+    step->sealing = NULL;
+    if (!failure && step->ended)
+        failure = has_ended(step, call->calls->system->starter, &call->err);
     if (!failure && !call->late)
         failure = hand_over(step, sealed ? sealed : pleat_reply_text(call->params, "input", ""),
                             &call->err);
-    if (step && (failure || call->late))
+    if (failure || call->late)
         refuse(step); /* before it reads the end of its input */
-    if (step) {
-        close(step->to);
-        step->to = -1;
-    }
-    if (call->late) /* it is asked for again */
-        return;
-    if (failure)
+    close(step->to);
+    step->to = -1;
+    if (!call->late && failure) /* late: it is asked for again */
         pleat_adapter_refuse(call->calls->lines, call->id, &call->err);
-    else
+    else if (!call->late)
         tell_started(call->calls, call->id, step);
+    if (step->ended)
+        forget(step);
 }
 
 static int start_sealing(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,

@@ -72,7 +72,8 @@ static void end_process(struct pleat_run *run, const struct pleat_process_entry 
         send_signal(run, process, SIGKILL);
     } else if (is_new) {
         send_signal(run, process, SIGTERM);
-        send_signal(run, process, SIGCONT); /* a stopped process would not handle SIGTERM */
+        if (process->state == 'T') /* it would not handle SIGTERM; mpirun says that it got this */
+            send_signal(run, process, SIGCONT);
     }
 }
 

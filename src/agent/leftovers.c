@@ -86,7 +86,7 @@ static void end_one(struct leftovers *left, const struct pleat_process_entry *pr
         pleat_log("%s", left->why);
     int result = pleat_process_tree_signal("/proc", process->pid, process->start,
                                            killing ? SIGKILL : SIGTERM, &err);
-    if (!result && !killing) /* a stopped process would not handle SIGTERM */
+    if (!result && !killing && process->state == 'T') /* it would not handle SIGTERM */
         result = pleat_process_tree_signal("/proc", process->pid, process->start, SIGCONT, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("%s", err.text);

@@ -213,7 +213,7 @@ def test_a_job_is_relaunched_after_its_instances_values_are_lost(pleat):
     """The key from which names of its directory follow is in the mark, too."""
     pleat.configure()
     number = pleat.submit("--min", 1, "--max", 2, "--initial", 2, "--", os.path.join(BUILD, "apps", "mpich", "loop"),
-                          "--pause", "2", "--until", pleat.path("end"))
+                          "--pause", "10", "--until", pleat.path("end"))
     wait_until(lambda: (pleat.job(number)["progress"] or {}).get("iteration"), "it computes")
     pleat.kill_daemon()
     before = secret(pleat.log)

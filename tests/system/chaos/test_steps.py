@@ -106,7 +106,7 @@ def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None, wa
     if most > 2:
         instance.configure(text=NODES)
     env = instance.env | {"LD_PRELOAD": YIELD}
-    job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, most, runner="malleable",
+    job = daemon.submit("warm", [program, "--pause", "10", "--until", instance.path("end")], 1, most, runner="malleable",
                         mpi=mpi, initial=most, resize=way, env=[f"{name}={value}" for name, value in env.items()])
     daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
     resume(instance, daemon, number)

@@ -446,5 +446,5 @@ def loop(*words, smallest=1, largest=8, more=()):
     if "--iterations" not in own and "--resizes" not in own:
         own += ["--iterations", "1000000000"]
     if "--pause" not in own:
-        own += ["--pause", "5"]
+        own += ["--pause", "20"]
     return ["--min", smallest, "--max", largest, *more, "--", LOOP, *own]

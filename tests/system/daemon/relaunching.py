@@ -44,7 +44,7 @@ def submit(pleat, mpi, *, name="loop", sizes=(1, 2), args=(), options=(), misbeh
             open(pleat.path("once"), "w", encoding="utf-8").close()
     if shims:
         env += ["--env", f"LD_PRELOAD={':'.join(shims)}"]
-    words = list(args) or ["--pause", "2", "--until", pleat.path("end")]
+    words = list(args) or ["--pause", "10", "--until", pleat.path("end")]
     return pleat.submit("--min", sizes[0], "--max", sizes[1], *env, *options, "--",
                         program(name, mpi), *words)
 

@@ -18,7 +18,7 @@ class Asker:
     def __init__(self, pleat, mpi, sizes, initial, options=()):
         self.pleat, self.asked = pleat, 0
         self.number = submit(pleat, mpi, sizes=sizes, options=["--initial", str(initial), *options],
-                             args=["--pause", "2", "--until", pleat.path("end"), "--ask", pleat.path("ask")])
+                             args=["--pause", "10", "--until", pleat.path("end"), "--ask", pleat.path("ask")])
         computes(pleat, self.number, initial)
 
     def ask(self, word, count):

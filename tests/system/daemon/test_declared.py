@@ -29,7 +29,7 @@ def test_a_program_that_can_use_fewer(pleat, mpi):
     pleat.configure(LONG)
     say(pleat, 3)  # before it begins
     number = submit(pleat, mpi, sizes=(2, 6), options=["--initial", "2"],
-                    args=["--pause", "2", "--until", pleat.path("end"), "--limit", pleat.path("limit")])
+                    args=["--pause", "10", "--until", pleat.path("end"), "--limit", pleat.path("limit")])
     computes(pleat, number, 3)  # the policy offered it no more, though eight are free
     assert limits(pleat, number) == (2, 3, 3)
     assert "as its program says that it can use 3 at most" in pleat.pleat("show", number, check=0).stdout
@@ -59,8 +59,8 @@ def test_it_is_that_programs_and_no_others(pleat, mpi):
     pleat.configure(LONG)
     say(pleat, 2)
     with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
-        file.write(f"#!/bin/sh\n{PLEAT} launch {program('loop', mpi)} --pause 2 --until first --limit limit\n"
-                   f"{PLEAT} launch {program('loop', mpi)} --pause 2 --until end\n")
+        file.write(f"#!/bin/sh\n{PLEAT} launch {program('loop', mpi)} --pause 10 --until first --limit limit\n"
+                   f"{PLEAT} launch {program('loop', mpi)} --pause 10 --until end\n")
     number = pleat.submit("--min", 1, "--max", 4, "--initial", 1, "--malleable", "job.sh")
     computes(pleat, number, 2)
     wait_limits(pleat, number, 1, 2, 2)
@@ -77,7 +77,7 @@ def test_a_start_with_more_than_it_can_use(pleat, mpi):
     """Ranks that are too many leave when the program begins, and their processors go back."""
     pleat.configure(LONG)
     number = submit(pleat, mpi, sizes=(1, 8), options=["--initial", "7"],
-                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "2:5:powers"])
+                    args=["--pause", "10", "--until", pleat.path("end"), "--sizes", "2:5:powers"])
     computes(pleat, number, 4)
     job = pleat.job(number)
     assert job["declared"] == {"min": 2, "max": 5, "sizes": "powers"} and limits(pleat, number) == (2, 5, 5)
@@ -108,7 +108,7 @@ def test_a_maximum_that_is_raised_later(pleat, says):
     """The sizes that a program said before hold for the larger maximum, too."""
     pleat.configure(LONG)
     number = submit(pleat, MPIS[0], sizes=(1, 2), options=["--initial", "2"],
-                    args=["--pause", "2", "--until", pleat.path("end"), says])
+                    args=["--pause", "10", "--until", pleat.path("end"), says])
     wait_until(lambda: pleat.job(number)["declared"], "what its program says")
     pleat.pleat("set", number, "--max", 7, check=0)
     computes(pleat, number, 6)
@@ -119,12 +119,12 @@ def test_sizes_of_a_user_and_of_a_program(pleat):
     """What both accept; and each one's own, where the other's make no sense with it."""
     pleat.configure(LONG)
     number = submit(pleat, MPIS[0], sizes=(1, 8), options=["--initial", "6", "--sizes", "multiples:2"],
-                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:0:multiples:3"])
+                    args=["--pause", "10", "--until", pleat.path("end"), "--sizes", "1:0:multiples:3"])
     computes(pleat, number, 6)
     wait_until(lambda: pleat.job(number)["declared"], "what its program says")
     assert pleat.job(number)["declared"]["sizes"] == "6"
     other = submit(pleat, MPIS[0], sizes=(1, 1), options=["--sizes", "1"],
-                   args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:0:2,1"])
+                   args=["--pause", "10", "--until", pleat.path("end"), "--sizes", "1:0:2,1"])
     assert pleat.wait_end(other)["state"] == "failed"  # such a list makes no sense
     ends_well(pleat, number)
 
@@ -134,7 +134,7 @@ def test_a_program_that_can_use_fewer_than_its_user_wants_at_least(pleat, mpi):
     """The job keeps its user's minimum, though its program leaves some of that unused."""
     pleat.configure(LONG)
     number = submit(pleat, mpi, sizes=(4, 6), options=["--initial", "6"],
-                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:3:"])
+                    args=["--pause", "10", "--until", pleat.path("end"), "--sizes", "1:3:"])
     wait_until(lambda: pleat.job(number)["state"] == "running" and pleat.job(number)["processors"] == 4, "4 processors")
     job = ends_well(pleat, number)
     assert resizes(job) == [(6, 4, "shrunk")], resizes(job)

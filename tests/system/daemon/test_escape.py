@@ -51,7 +51,7 @@ def escaped(pleat, count):
 
 
 def loop_of(pleat, mpi):
-    return ["--min", 1, "--max", 2, "--", program("loop", mpi), "--pause", "2", "--until", pleat.path("end")]
+    return ["--min", 1, "--max", 2, "--", program("loop", mpi), "--pause", "10", "--until", pleat.path("end")]
 
 
 KINDS = {

@@ -22,7 +22,7 @@ def submit(pleat, *lines, sizes=(1, 2), initial=2, options=()):
 
 def until(pleat, mpi, name, how=""):
     """Computes until there is a file of that name."""
-    return f"{PLEAT} launch {program('loop', mpi)} --pause 2 --until {pleat.path(name)} {how}"
+    return f"{PLEAT} launch {program('loop', mpi)} --pause 10 --until {pleat.path(name)} {how}"
 
 
 def touch(pleat, name):

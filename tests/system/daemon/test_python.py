@@ -43,7 +43,7 @@ def ends(pleat, number):
 
 @pytest.mark.parametrize("way", ["merge", "relaunch", "restart"])
 def test_heat(pleat, way):
-    number = submit(pleat, way, HEAT, "--n", 50, "--pause", 2, "--until", pleat.path("end"))
+    number = submit(pleat, way, HEAT, "--n", 50, "--pause", 10, "--until", pleat.path("end"))
     computes(pleat, number, 2)
     for size in (3, 1):
         resize(pleat, number, size)

@@ -93,7 +93,7 @@ def begin_jobs(pleat):
     """Three programs of two processes: malleable under both MPIs, and one that a script launches. Each
     ends when there is a file of its name."""
     def words(name):
-        return ["--pause", 5, "--iterations", 1000000000, "--until", pleat.path(name)]
+        return ["--pause", 20, "--iterations", 1000000000, "--until", pleat.path(name)]
     jobs = {mpi: pleat.submit("--min", 1, "--max", 2, "--initial", 2, "--", program("loop", mpi), *words(mpi))
             for mpi in ("openmpi", "mpich")}
     line = " ".join(map(str, [PLEAT, "launch", program("loop", "openmpi"), *words("script")]))

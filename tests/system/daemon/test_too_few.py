@@ -14,7 +14,7 @@ QUIET = LONG + "\nmalleability = none"  # nobody grows but who needs that
 
 def needs(pleat, mpi, sizes, initial, wanted, options=()):
     return submit(pleat, mpi, sizes=sizes, options=["--initial", initial, *options],
-                  args=["--pause", "2", "--until", pleat.path("end"), "--sizes", wanted])
+                  args=["--pause", "10", "--until", pleat.path("end"), "--sizes", wanted])
 
 
 @pytest.mark.parametrize("mpi", MPIS)
@@ -59,7 +59,7 @@ def test_a_program_of_a_script(pleat, mpi):
     """What the script did before is done: only its program is started again."""
     pleat.configure(QUIET)
     with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
-        file.write(f"#!/bin/sh\necho once\n{PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 3:0:\n")
+        file.write(f"#!/bin/sh\necho once\n{PLEAT} launch {program('loop', mpi)} --pause 10 --until end --sizes 3:0:\n")
     number = pleat.submit("--min", 1, "--max", 4, "--initial", 2, "--malleable", "job.sh")
     computes(pleat, number, 3)
     job = ends_well(pleat, number)
@@ -126,7 +126,7 @@ def test_two_scripts_wait_for_one_another(pleat, mpi):
     pleat.configure(QUIET)
     other = pleat.submit("-n", 2, "--", "sleep", "1000")
     with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
-        file.write(f"#!/bin/sh\nexec {PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 6:0:\n")
+        file.write(f"#!/bin/sh\nexec {PLEAT} launch {program('loop', mpi)} --pause 10 --until end --sizes 6:0:\n")
     numbers = [pleat.submit("--min", 1, "--max", 8, "--initial", 3, "--malleable", "job.sh") for _ in range(2)]
     wait_until(lambda: "failed" in [pleat.job(number)["state"] for number in numbers], "one to be told no")
     last, = [number for number in numbers if pleat.job(number)["state"] == "failed"]
@@ -145,7 +145,7 @@ def test_agent_is_killed_while_a_script_waits(pleat, mpi):
     wait_until(lambda: pleat.job(other)["state"] == "running", "the other job")
     with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\necho begun >>begun\n"
-                   f"exec {PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 6:0:\n")
+                   f"exec {PLEAT} launch {program('loop', mpi)} --pause 10 --until end --sizes 6:0:\n")
     number = pleat.submit("--min", 1, "--max", 8, "--initial", 3, "--malleable", "job.sh")
     for attempt in (0, 1):
         wait_until(lambda: pleat.job(number)["attempt"] == attempt and (pleat.job(number)["asked"] or {}).get("state") == "pending",

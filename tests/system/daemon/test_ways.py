@@ -53,7 +53,7 @@ def test_both_ways_are_tried(pleat):
 def test_a_way_that_fails_is_followed_by_the_other(pleat):
     """New processes that do not come up beside the old ones: the ranks merge, in the same resize."""
     pleat.configure(LONG)
-    wrapper = f'if [ -e "{pleat.path("broken")}" ]; then exit 7; fi; exec {LOOP} --pause 2 --until {pleat.path("end")}'
+    wrapper = f'if [ -e "{pleat.path("broken")}" ]; then exit 7; fi; exec {LOOP} --pause 10 --until {pleat.path("end")}'
     number = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--runner", "malleable", "--mpi", "openmpi",
                           "--", "sh", "-c", wrapper)
     computes(pleat, number, 4)

@@ -39,7 +39,7 @@ def test_the_only_allocation_is_over(pleat):
     conf = pleat.path("pleat.conf")
     later = conf.read_text()
     conf.write_text(later.replace("limit_s = 600", f"limit_s = {LIMIT_S}"))
-    job = pleat.submit("--min", 1, "--max", 4, "--initial", 2, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--min", 1, "--max", 4, "--initial", 2, "--", f"{APPS}/loop", "--until", go, "--pause", 10)
     pleat.until(job, "running")
     conf.write_text(later)
     pleat.kill_daemon()

@@ -85,7 +85,7 @@ def computes(pleat, job, size, allocations):
 def test_a_malleable_job_on_several_nodes(pleat):
     """It grows by an allocation of its own, and gives that back."""
     go = go_file("go-malleable")
-    job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{APPS}/loop", "--until", go, "--pause", 10)
     computes(pleat, job, 4, 1)
     pleat.run("limits", job, "--max", 6)
     computes(pleat, job, 6, 2)

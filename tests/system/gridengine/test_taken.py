@@ -30,7 +30,7 @@ def fixture_pleat(grid):
 
 def over_two(pleat, apps, go):
     """A job that is on both nodes, by an allocation of its own on each; these, the first one first."""
-    job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{apps}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{apps}/loop", "--until", go, "--pause", 10)
     computes(pleat, job, 4, 1)
     pleat.run("limits", job, "--max", 6)
     computes(pleat, job, 6, 2)

@@ -109,7 +109,7 @@ def test_a_limit_is_waited_for(pleat, site):
 def test_a_growth_beyond_a_limit(pleat):
     """It is not given, the job computes on with what it has, and nothing of it stays in the queue."""
     go = go_file("go-limited")
-    job = pleat.submit("--site", "small", "--initial", 2, "--min", 1, "--max", 4, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--site", "small", "--initial", 2, "--min", 1, "--max", 4, "--", f"{APPS}/loop", "--until", go, "--pause", 10)
     on(pleat, job, "loop", 2)
     wait_until(lambda: "grow 2 -> 4" in pleat.events(job), f"it is to grow: {pleat.events(job)} {pleat.log()}")
     wait_until(lambda: pleat.job(job)["failed_resizes"] > 0, f"that is refused: {pleat.events(job)} {pleat.log()}")
@@ -125,7 +125,7 @@ def test_a_growth_beyond_a_limit(pleat):
 def test_nodes_are_given_back_again_and_again(pleat, slurm):
     """With accounts Slurm resizes a job more than once (test_give_back.py has it without)."""
     go = go_file("go-again")
-    job = pleat.submit("--site", "c1", "--initial", 6, "--min", 1, "--max", 6, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--site", "c1", "--initial", 6, "--min", 1, "--max", 6, "--", f"{APPS}/loop", "--until", go, "--pause", 10)
     on(pleat, job, "loop", 6)
     has(pleat, ("a[1-3]", 6))
     for size, kept, left in ((4, "a[1-2]", "a3"), (2, "a1", "a2")):

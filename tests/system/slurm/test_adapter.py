@@ -4,6 +4,8 @@ import contextlib
 import json
 import random
 import re
+import shutil
+import socket
 import subprocess
 
 import pytest
@@ -344,6 +346,45 @@ def test_without_a_sealed_secret_nothing_is_started(a, way):
         assert ended["code"] == 0 and got.read_text().startswith("munge "), ended
         adapter.release(job)
         got.unlink()
+
+
+def test_an_srun_that_ends_while_its_secret_is_sealed(a):
+    """The request is refused, and says what srun said; that it has ended is not told as well."""
+    own = a.world.path("/media/home/tester/own")
+    own.mkdir()
+    own.chmod(0o777)
+    (own / "srun").write_text('#!/bin/sh\necho "srun: error: no such luck" >&2\ntouch "${0%srun}ended"\nexit 1\n')
+    (own / "srun").chmod(0o755)
+    munged = a.world.path(f"{SHARED}/munge/socket")
+    elsewhere = munged.with_name("elsewhere")
+    with speaking(a, "commands", PATH="/media/home/tester/own:/usr/bin:/bin") as adapter:
+        job = until_granted(adapter, adapter.allocate())
+        munged.rename(elsewhere)
+        try:
+            with socket.socket(socket.AF_UNIX) as deaf:
+                deaf.bind(str(munged))
+                munged.chmod(0o777)
+                deaf.listen()
+                deaf.settimeout(60)
+                number = adapter.begin("run", job=job["job"], node=job["nodes"][0]["name"], secret=True, input=SECRET, argv=["cat"])
+                sealing = deaf.accept()[0]
+                wait_until((own / "ended").exists, "srun is over")
+                while adapter.take(0.5):
+                    pass
+                assert number not in adapter.answers
+                elsewhere.rename(munged)  # where it asks again
+                sealing.close()
+        finally:
+            if elsewhere.exists():
+                elsewhere.rename(munged)
+        with pytest.raises(Refused) as refused:
+            adapter.answer(number)
+        assert refused.value.text == "srun has ended at once: srun: error: no such luck"
+        while adapter.take(0.5):
+            pass
+        assert not [notice for notice in adapter.notices if notice[0] == "run_ended"]
+        adapter.release(job)
+    shutil.rmtree(own)
 
 
 def test_an_agent_says_why_it_cannot_open_its_key(a):

@@ -174,7 +174,7 @@ def test_one_of_the_nodes_of_a_rigid_job_crashes(pleat):
 def over_both(pleat, go):
     """Two malleable jobs, of one MPI each, which began on the first host and are on both: {number: program}"""
     programs = {"heat": f"{APPS}/heat", "loop": f"{APPS}/mpich/loop"}
-    jobs = {pleat.submit("--initial", 2, "--min", 1, "--max", 4, "--", program, "--until", go, "--pause", 2): name
+    jobs = {pleat.submit("--initial", 2, "--min", 1, "--max", 4, "--", program, "--until", go, "--pause", 10): name
             for name, program in programs.items()}
     yield jobs
     pleat.cluster.world.path(go).touch()

@@ -19,7 +19,7 @@ def test_hosts_of_an_allocation_are_given_back_alone(pleat, three):
     """Of the three hosts of one allocation one goes back to Slurm. Without accounts Slurm resizes a job only once: then the
     job keeps what it has, and grows into it."""
     go = go_file("go-give")
-    job = pleat.submit("--initial", 6, "--min", 1, "--max", 6, "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--initial", 6, "--min", 1, "--max", 6, "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 10)
     on(pleat, job, "loop", 6)
     has(pleat, ("a[1-3]", 6))
     resized(pleat, job, "loop", 4)

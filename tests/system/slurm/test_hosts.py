@@ -260,7 +260,7 @@ def test_a_malleable_job_goes_on_without_a_host_that_dies(pleat):
     """It keeps the allocation of its other host, and goes on there from its last checkpoint."""
     go = go_file("go-rest")
     job = pleat.submit("--min", 2, "--max", 4, "--initial", 2, "--checkpoint-every", "1s", "--checkpoint-dir", HOME,
-                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
+                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 10)
     kept = until_ranks(pleat, 2, "loop")
     if pleat.job(job)["target"] == 2:
         pleat.run("grow", job, 2, check=False)

@@ -58,7 +58,7 @@ def resized(pleat, job, name, size):
 def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
     """It goes on until there is the file `go`, which its nodes must see; without one for 450 iterations, more where resizes
     take longer."""
-    words = ["--until", go, "--pause", 2] if go else ["--iterations", round(450 * PATIENCE), "--pause", 10]
+    words = ["--until", go, "--pause", 10] if go else ["--iterations", round(450 * PATIENCE), "--pause", 10]
     slowly = ["--iterations", 1000000] if name in ("filter", "fourier") else []  # what they compute fades until then
     job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words, *slowly)
     return job, on(pleat, job, name, 2)

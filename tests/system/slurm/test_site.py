@@ -202,7 +202,7 @@ def test_whole_nodes(slurms):
                     (shown["progress"] or {}).get("iteration"))
         wait_until(there, f"{size} ranks: {pleat.log()}")
 
-    job = pleat.submit("--min", 1, "--max", 2, "--initial", 1, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    job = pleat.submit("--min", 1, "--max", 2, "--initial", 1, "--", f"{APPS}/loop", "--until", go, "--pause", 10)
     computes_on(2)
     assert allocations() == ["b1:4"] and pleat.ask("sites")["sites"][0]["used"] == 2
     pleat.run("limits", job, "--max", 4)

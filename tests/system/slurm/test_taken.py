@@ -173,7 +173,7 @@ def test_a_job_that_cannot_do_without_has_a_checkpoint_written(pleat):
     """As before a time limit, but it does not stop with that: it waits again, and goes on from it."""
     go = go_file("go-checkpoint")
     job = pleat.submit("--malleable", "-n", 2, "--time-limit", "1h", "--checkpoint-before-limit", "1min", "--checkpoint-dir", HOME,
-                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
+                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 10)
     on(pleat, job, "loop", 2)
     [taken] = pleat.cluster.jobs()
     pleat.cluster.command("scancel", taken)
