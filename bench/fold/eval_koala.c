@@ -70,9 +70,11 @@ static void shake(int approach, int run, struct koala_cell *cell, const struct k
     for (int i = 0; i < KOALA_SHAKES; i++) {
         for (int app = 0; app < KOALA_APPS; app++)
             shaken[app] = stretch[app] * off(&random);
-        const struct live_changes then = {changes.grow_s * off(&random),
-                                          changes.shrink_s * off(&random),
-                                          changes.free_s * off(&random)};
+        struct live_changes then = changes;
+        then.grow_s *= off(&random);
+        then.more_s *= off(&random);
+        then.shrink_s *= off(&random);
+        then.free_s *= off(&random);
         koala_simulate(approach, run, jobs, results.times, &results.feed, then, shaken, outcomes);
         koala_measure_run(run, jobs, results.times, outcomes, metrics);
         for (int m = 0; m < KOALA_METRICS; m++)
@@ -100,6 +102,7 @@ static void run_one(struct eval *eval, int approach, int run, int round)
     struct live_changes changes = live_changes(live, KOALA_JOBS, feed->changes);
     koala_stretch(jobs, feed, live, stretch);
     bench_add(&cell->grow_s, changes.grow_s);
+    bench_add(&cell->more_s, changes.more_s);
     bench_add(&cell->shrink_s, changes.shrink_s);
     bench_add(&cell->free_s, changes.free_s);
     for (int app = 0; app < KOALA_APPS; app++)

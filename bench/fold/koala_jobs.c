@@ -163,7 +163,7 @@ static void measure_change(struct koala_feed *feed, double times, int repeats,
     struct live_job jobs[JOBS];
     static struct live_outcome all[JOBS * LIVE_JOBS_MAX];
     struct bench_series starts = {.count = 0};
-    struct live_changes none = {0, 0, 0};
+    struct live_changes none = {0};
     for (int i = 0; i < JOBS; i++)
         compose(&jobs[i], apps[i], false, at_s[i] * times, times);
     for (int r = 0; r < repeats; r++) {

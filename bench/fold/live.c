@@ -143,6 +143,15 @@ static int count_lines(int fd)
     return lines;
 }
 
+static void add_growth(struct live_growths *growths, int by, double took_s)
+{
+    growths->count++;
+    growths->more += by - 1;
+    growths->more_squared += (by - 1.0) * (by - 1.0);
+    growths->took_s += took_s;
+    growths->more_took += (by - 1) * took_s;
+}
+
 /* What each of a job's changes of size took: a part of its history. */
 static void take_changes(const json_t *job, struct live_outcome *outcome)
 {
@@ -150,13 +159,15 @@ static void take_changes(const json_t *job, struct live_outcome *outcome)
     json_t *resize;
     json_array_foreach(json_object_get(json_object_get(job, "history"), "resizes"), i, resize)
     {
+        double took_s = number(resize, "end_s") - number(resize, "begun_s");
+        double total_s = number(resize, "total_s");
+        double other_s = fmax(0, took_s - number(resize, "wait_s") - total_s);
         if (is(resize, "outcome", "grown")) {
-            outcome->grow_s += number(resize, "total_s");
+            add_growth(&outcome->growths, whole(resize, "to") - whole(resize, "from"), total_s);
+            outcome->before_s += other_s;
         } else if (is(resize, "outcome", "shrunk")) {
-            double took_s = number(resize, "end_s") - number(resize, "begun_s");
-            outcome->shrink_s += number(resize, "total_s");
-            outcome->free_s +=
-                fmax(0, took_s - number(resize, "wait_s") - number(resize, "total_s"));
+            outcome->shrink_s += total_s;
+            outcome->free_s += other_s;
         }
     }
 }
@@ -282,7 +293,7 @@ void live_of_trial(const struct pleat_trial *trial, const char *name, struct liv
         add_piece(outcome, seconds(change->time_us - origin_us), change->to, name);
         outcome->resize_s += seconds(change->stood_us);
         if (change->from > 0 && change->to > change->from)
-            outcome->grow_s += seconds(change->stood_us);
+            add_growth(&outcome->growths, change->to - change->from, seconds(change->stood_us));
         else if (change->to > 0 && change->to < change->from)
             outcome->shrink_s += seconds(change->stood_us);
         if (change->from == 0)
@@ -293,13 +304,17 @@ void live_of_trial(const struct pleat_trial *trial, const char *name, struct liv
 int live_add_changes(struct pleat_workload *workload, struct pleat_app *app,
                      struct live_changes changes, int most)
 {
-    app->cost.fixed_us = llround(changes.grow_s * 1e6); /* of all that is not in the table */
     app->cost.first = (uint32_t)workload->costs.count;
-    for (int from = 2; from <= most; from++)
-        for (int to = 1; to < from; to++, app->cost.count++) {
-            struct pleat_cost_row shrink = {from, to, llround(changes.shrink_s * 1e6)};
-            if (pleat_array_push(&workload->costs, shrink))
+    for (int from = 1; from <= most; from++)
+        for (int to = 1; to <= most; to++) {
+            double took_s =
+                to > from ? changes.grow_s + changes.more_s * (to - from - 1) : changes.shrink_s;
+            struct pleat_cost_row row = {from, to, llround(took_s * 1e6)};
+            if (to == from)
+                continue;
+            if (pleat_array_push(&workload->costs, row))
                 return PLEAT_E_NOMEM;
+            app->cost.count++;
         }
     return 0;
 }
@@ -387,17 +402,29 @@ struct live_changes live_changes(const struct live_outcome *outcomes, int count,
                                  struct live_changes otherwise)
 {
     struct live_changes changes = otherwise;
-    double grow_s = 0, shrink_s = 0, free_s = 0;
-    int grown = 0, shrunk = 0;
+    struct live_growths all = {0};
+    double shrink_s = 0, free_s = 0, before_s = 0;
+    int shrunk = 0;
     for (int i = 0; i < count; i++) {
-        grown += outcomes[i].grown;
+        const struct live_growths *of = &outcomes[i].growths;
+        all.count += of->count;
+        all.more += of->more;
+        all.more_squared += of->more_squared;
+        all.took_s += of->took_s;
+        all.more_took += of->more_took;
         shrunk += outcomes[i].shrunk;
-        grow_s += outcomes[i].grow_s;
         shrink_s += outcomes[i].shrink_s;
         free_s += outcomes[i].free_s;
+        before_s += outcomes[i].before_s;
     }
-    if (grown > 0)
-        changes.grow_s = grow_s / grown;
+    if (all.count > 0) {
+        changes.before_s = before_s / all.count;
+        double spread = all.count * all.more_squared - all.more * all.more;
+        changes.more_s = spread > 1e-9
+                             ? fmax(0, (all.count * all.more_took - all.more * all.took_s) / spread)
+                             : 0;
+        changes.grow_s = fmax(0, (all.took_s - changes.more_s * all.more) / all.count);
+    }
     if (shrunk > 0) {
         changes.shrink_s = shrink_s / shrunk;
         changes.free_s = free_s / shrunk;

@@ -35,15 +35,23 @@ struct live_piece { /* how many processors it had, and from when on */
     int processors;
 };
 
+/* Growths, each by some processors more than one: sums over them. */
+struct live_growths {
+    double count, more, more_squared;
+    double took_s, more_took; /* seconds; the product of both */
+};
+
 /* What became of a job. Times are seconds since the first submission of the mix. */
 struct live_outcome {
     double submit_s, start_s, end_s; /* the start: that of the last run */
     int starts;
     int processes; /* of its last run; 0: not known */
     int grown, shrunk;
-    double resize_s;         /* that its resizes took, together */
-    double grow_s, shrink_s; /* of that its growths, and its shrinks */
-    double free_s;           /* live: after its shrinks, until the processors were free, together */
+    double resize_s; /* that its resizes took, together */
+    struct live_growths growths;
+    double shrink_s; /* of that its shrinks */
+    double before_s; /* live: while ranks of its growths started and it went on, together */
+    double free_s;   /* live: after its shrinks, until the processors were free, together */
     int piece_count;
     struct live_piece pieces[LIVE_PIECES_MAX]; /* in the order of time, up to its end */
 };
@@ -81,11 +89,15 @@ int live_largest(const struct live_outcome *outcome);
 
 /* ---- of all ---- */
 
-/* How long a growth, and a shrink, let a program stand still on average. Where there were none of a
- * kind: `otherwise`. */
+/* How long shrinks let a program stand still on average; and growths, by the straight line that is
+ * nearest to them (least squares). Where there were none of a kind: `otherwise`. */
 struct live_changes {
-    double grow_s, shrink_s;
+    double grow_s; /* by one processor */
+    double shrink_s;
     double free_s; /* from when a program that was shrunk goes on until the processors are free */
+    double more_s; /* a growth, for each processor after the first one */
+    /* of a growth, while new ranks start and the program goes on: not simulated */
+    double before_s;
 };
 struct live_changes live_changes(const struct live_outcome *outcomes, int count,
                                  struct live_changes otherwise);

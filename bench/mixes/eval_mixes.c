@@ -61,6 +61,7 @@ static void run_one(struct eval *eval, int mix, int way)
     struct live_changes changes = live_changes(live, about->count, feed->changes);
     double stretch = mixes_stretch(about, feed, times, live);
     bench_add(&cell->grow_s, changes.grow_s);
+    bench_add(&cell->more_s, changes.more_s);
     bench_add(&cell->shrink_s, changes.shrink_s);
     bench_add(&cell->stretch, stretch);
     keep(cell, MIXES_LIVE, about, live);

@@ -157,7 +157,7 @@ static void measure_change(struct mixes_feed *feed, double times, struct bench_s
     const struct mixes_way *way = &mixes_mixes[0].ways[0];
     struct live_job jobs[3];
     struct live_outcome outcomes[3];
-    const struct live_changes none = {0, 0, 0};
+    const struct live_changes none = {0};
     for (int i = 0; i < 3; i++) {
         compose(&jobs[i], &job, i, way, fmax(times, 0.3));
         jobs[i].at_s = 1.0 * i * times;

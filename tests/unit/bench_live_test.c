@@ -158,7 +158,7 @@ static void test_slower_malleable_jobs_are_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes none = {0, 0, 0};
+    const struct live_changes none = {0};
     double stretch[KOALA_APPS];
     (void)state;
     koala_draw(jobs, 5);
@@ -177,11 +177,13 @@ static void test_what_changes_took_is_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes took = {0.25, 0.04, 0}, otherwise = {7, 8, 9};
+    const struct live_changes took = {.grow_s = 0.25, .shrink_s = 0.04, .more_s = 0.1};
+    const struct live_changes otherwise = {.grow_s = 7, .shrink_s = 8, .free_s = 9};
     (void)state;
     koala_draw(jobs, 5);
     koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
     near(live_changes(outcomes, KOALA_JOBS, otherwise).grow_s, 0.25);
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).more_s, 0.1);
     near(live_changes(outcomes, KOALA_JOBS, otherwise).shrink_s, 0.04);
     koala_simulate(KOALA_PRA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
     near(live_changes(outcomes, KOALA_JOBS, otherwise).grow_s, 0.25);
@@ -196,7 +198,7 @@ static void test_processors_are_free_later(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    struct live_changes took = {0.25, 0.04, 0};
+    struct live_changes took = {.grow_s = 0.25, .shrink_s = 0.04};
     double metrics[2][KOALA_METRICS];
     (void)state;
     koala_draw(jobs, 5);
@@ -216,7 +218,7 @@ static void test_a_job_takes_time_to_begin(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes none = {0, 0, 0};
+    const struct live_changes none = {0};
     (void)state;
     koala_draw(jobs, 5);
     feed.start_s = 0.03;
