@@ -9,6 +9,7 @@
 #include "eval.h"
 #include "eval_keep.h"
 #include "figure/gnuplot.h"
+#include "live.h"
 #include "loads.h"
 #include "machine.h"
 #include "options.h"
@@ -303,6 +304,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
         return 1;
     }
+    if (eval.quick)
+        live_accept_stalls();
     trial_init();
     int rc = measure(rounds, runs, &err);
     trial_finish();

@@ -241,6 +241,12 @@ static double run_once(const struct live_mix *mix, struct live_outcome *outcomes
 }
 
 static struct live_stalls stalls;
+static int most_again = LIVE_AGAIN;
+
+void live_accept_stalls(void)
+{
+    most_again = 0;
+}
 
 const struct live_stalls *live_stalls(void)
 {
@@ -251,7 +257,7 @@ double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
 {
     double others = 0, late_s = 0;
     stalls.runs++;
-    for (int again = 0; again <= LIVE_AGAIN; again++) {
+    for (int again = 0; again <= most_again; again++) {
         stalls.again += again > 0;
         machine_watch_begin();
         others = run_once(mix, outcomes);
@@ -260,7 +266,8 @@ double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
             stalls.latest_s = fmax(stalls.latest_s, late_s);
             return others;
         }
-        fprintf(stderr, "%s: the machine stood still for %.1f s\n", mix->name, late_s);
+        if (most_again > 0)
+            fprintf(stderr, "%s: the machine stood still for %.1f s\n", mix->name, late_s);
     }
     stalls.stalled++;
     return others;

@@ -106,6 +106,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_mix: it needs two processors\n");
         return 1;
     }
+    if (times < 1)
+        live_accept_stalls();
     trial_init();
     progress_begin(rounds * runs, !isatty(STDERR_FILENO));
     measure(rounds, times);
