@@ -55,7 +55,9 @@ def fixture_made():
             for number in later:
                 client.call("wait", job=number)
             client.call("clean", before_s=client.call("job", job=first[20])["end_s"], outputs=False)
-            for i in range(400):  # a checkpoint comes after the end of the jobs, so that nothing of them is lost with a page
+            # A checkpoint comes after the end of the jobs, so that nothing of them is lost with a page. It comes when it is due
+            # and there is time, up to 500 records after the one before.
+            for i in range(1000):
                 client.call("configure", policies={"approach": ("pwa", "pra")[i % 2]})
         instance.kill_daemon(signal.SIGTERM)
         wait_until(lambda: not instance.agent_pids(), "the agent has ended")
