@@ -13,14 +13,12 @@ void koala_write_feed(struct pleat_page *page, const struct koala_results *resul
         page,
         "Seconds from a job's start to its end, alone on the machine, at the head of the run. "
         "Starting its ranks is in them, which the paper's times of minutes hardly show. A growth "
-        "by "
-        "a rank let a program stand still for %.2f s, and for %.2f s more for each rank more; a "
-        "shrink for %.3f s (%.0f, %.0f and %.1f s of the paper's, which does not tell it), and "
-        "%.2f s later its processors were free. Before a growth its ranks started for %.2f s while "
-        "the program went on, which the simulation does not know: live the processors are not "
-        "free so long, and none is shrunk for waiting jobs. From its submission to its start a job "
-        "took %.2f "
-        "s.",
+        "by a rank let a program stand still for %.2f s, and for %.2f s more for each rank more; "
+        "a shrink for %.3f s (%.0f, %.0f and %.1f s of the paper's, which does not tell it), and "
+        "%.2f s later its processors were free. Before a growth its ranks started for %.2f s "
+        "while the program went on, which the simulation does not know: live the processors are "
+        "not free so long, and none is shrunk for waiting jobs. From its submission to its start "
+        "a job took %.2f s.",
         changes->grow_s, changes->more_s, changes->shrink_s, changes->grow_s * KOALA_SCALE,
         changes->more_s * KOALA_SCALE, changes->shrink_s * KOALA_SCALE, changes->free_s,
         changes->before_s, results->feed.start_s);

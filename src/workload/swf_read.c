@@ -185,11 +185,12 @@ struct window {
 static int read_some(struct pleat_swf_reading *reading, int fd, struct window *window, size_t *got)
 {
     ssize_t count;
+    size_t room = window->capacity - window->filled;
     if (window->unpack)
-        return pleat_unpack_read(window->unpack, window->bytes + window->filled, PIECE, got,
+        return pleat_unpack_read(window->unpack, window->bytes + window->filled, room, got,
                                  reading->err);
     do {
-        count = read(fd, window->bytes + window->filled, PIECE);
+        count = read(fd, window->bytes + window->filled, room);
     } while (count < 0 && errno == EINTR);
     if (count < 0)
         return pleat_error_sys(reading->err, errno, "cannot read %s", reading->name);
@@ -203,7 +204,9 @@ static int fill(struct pleat_swf_reading *reading, int fd, struct window *window
         return pleat_error_set(reading->err, PLEAT_E_INVALID,
                                "%s:%zu: a line of more than 64 MiB: this is no workload log",
                                reading->name, reading->report.lines + 1);
-    if (pleat_array_reserve_raw((void **)&window->bytes, &window->capacity, window->filled, PIECE,
+    /* what is left of a piece will do: the end of a short file needs no more memory */
+    if (window->capacity - window->filled < PIECE / 2 &&
+        pleat_array_reserve_raw((void **)&window->bytes, &window->capacity, window->filled, PIECE,
                                 1))
         return pleat_error_set(reading->err, PLEAT_E_NOMEM, "out of memory");
     size_t got = 0;

@@ -166,8 +166,7 @@ void pleat_fuzz_swf(const uint8_t *bytes, size_t size)
     int rc = pleat_swf_read_text(text, length, "log", &options, &workload, &report, &err);
     must(rc == 0 || (rc == PLEAT_E_INVALID && rc == err.code && !strncmp(err.text, "log:", 4)));
     must(rc == 0 || (workload.jobs.count == 0 && workload.apps.count == 1));
-    if (length % 4 == 0) /* it takes longer than all else */
-        read_from_file(text, length, &options, rc, &workload);
+    read_from_file(text, length, &options, rc, &workload);
     if (rc == 0) {
         check_report(&report, &workload, &options);
         rc = pleat_workload_check(&workload, &err);

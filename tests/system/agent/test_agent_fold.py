@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, is_alive, until_no_child, wait_until
+from conftest import BUILD, PATIENCE, is_alive, until_no_child, wait_until
 from test_agent_bind import PLACE, needs_cpusets
 
 RANKS = os.path.join(BUILD, "tests", "fold-ranks")
@@ -307,7 +307,8 @@ def test_detector_stays_global_for_an_imbalanced_program(node):
     told = node.daemon.expect("folded", 1, balance="imbalanced")
     assert told["queue"] == "global"
     assert told["queue_by"] == "detector"
-    assert told["idleness"] > 0.20 and told["gain"] > 0.20  # 0.4 on a machine where nobody else is
+    least = 0.30 if PATIENCE == 1 else 0.20  # where processes are slow to start others take more of the time
+    assert told["idleness"] > least and told["gain"] > least
     stop(node)
 
 

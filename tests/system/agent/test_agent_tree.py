@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import pytest
 
@@ -120,10 +119,13 @@ def test_rest_may_end_by_itself(linked):
     assert gone(pids)()
 
 
+# Another process is left, too: once that is told, so is all that is to be told.
 ORTED = """
-exec 9<> fifo
-./orted -c 'trap "echo told; exit" TERM; echo $$ > pids; while ! read -t 0.05 -u 9; do :; done; echo done' orted WORD &
-while [ ! -s pids ]; do sleep 0.01; done
+exec 8<> ready 9<> fifo
+./orted -c 'trap "echo told; exit" TERM; echo $$ > pids; echo >&8; while ! read -t 0.05 -u 9; do :; done; echo done' orted WORD &
+read -u 8
+bash -c 'trap "echo >> swept; exit" TERM; echo >&8; while :; do sleep 0.05; done' &
+read -u 8
 """
 
 
@@ -132,20 +134,21 @@ while [ ! -s pids ]; do sleep 0.01; done
 def test_a_daemon_of_open_mpi_ends_by_itself(linked, word, end):
     """It crashes when it is told to while it does: the daemon of a program that began without mpirun. It may not stay, though."""
     os.mkfifo(linked.directory / "fifo")
+    os.mkfifo(linked.directory / "ready")
     os.symlink("/bin/bash", linked.directory / "orted")
     linked.start(1, "bash", "-c", ORTED.replace("WORD", word) + ("exec sleep 1000" if end == "killed" else "exit 4"), linger_s=0)
-    main = linked.daemon.expect("started", 1)["pid"]
     pids = linked.pids("pids", 1)
     if end == "killed":
+        linked.daemon.expect("started", 1)
         linked.daemon.call("kill", run=1, grace_s=0.5)
     if end == "alone":
-        wait_until(lambda: not os.path.exists(f"/proc/{main}"), "the main process has ended")
-        time.sleep(0.3)  # in which the agent ends what is left
+        wait_until(lambda: os.path.exists(linked.directory / "swept"), "what is left has been told")
         with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
             fifo.write("go\n")
     exited = linked.daemon.expect("exited", 1)
     assert linked.output(1) == {"alone": "done\n", "told": "told\n"}.get(end, "")
-    assert exited["left"] == {"stays": 1, "told": 1}.get(end, exited["left"])
+    if end != "killed":
+        assert exited["left"] >= (1 if end == "alone" else 2)
     assert gone(pids)()
 
 
