@@ -60,13 +60,14 @@ preset_dir() {
     [ "$1" = default ] && echo build || echo "build-$1"
 }
 
-# Configures and builds a preset of CMakePresets.json; quiet unless it fails.
+# Configures and builds a preset of CMakePresets.json; quiet unless it fails. PLEAT_LTO=OFF in the environment: as the option of that
+# name, where nothing is measured and time matters; without it a build that exists keeps what it had.
 build_preset() {
     local preset=$1 log
     shift
     log=$(mktemp)
     echo "building ($preset)"
-    if ! { cmake -S "$top" --preset "$preset" "$@" >"$log" 2>&1 &&
+    if ! { cmake -S "$top" --preset "$preset" ${PLEAT_LTO:+-DPLEAT_LTO="$PLEAT_LTO"} "$@" >"$log" 2>&1 &&
         cmake --build "$top/$(preset_dir "$preset")" >>"$log" 2>&1; }; then
         cat "$log" >&2
         rm -f "$log"

@@ -7,6 +7,13 @@ import signal
 import pytest
 
 from conftest import LOOP, wait_until
+from patience import PATIENCE
+
+
+def after(seconds, limit_s=1000):
+    """When before its time limit a job is to be told, so that it listens by then: `seconds` after it began, on a usual machine."""
+    return f"{limit_s - seconds * PATIENCE:g}s"
+
 
 # Says what it hears; ends when told to by a file.
 LISTEN = """#!/bin/bash
@@ -36,8 +43,8 @@ def events(pleat, number, kind):
     return [event for event in pleat.call("events", job=number)["events"] if event["kind"] == kind]
 
 
-@pytest.mark.parametrize("words, hears", [(["--signal", "USR1@999.5s"], "child"),
-                                          (["--signal", "B:10@999.5s"], "script")])
+@pytest.mark.parametrize("words, hears", [(["--signal", f"USR1@{after(0.5)}"], "child"),
+                                          (["--signal", f"B:10@{after(0.5)}"], "script")])
 def test_once_across_restarts(pleat, words, hears):
     """The daemon is killed before it is due, when it is, and after it: it is sent once."""
     write(pleat, "job.sh", LISTEN)
@@ -62,11 +69,12 @@ def test_once_across_restarts(pleat, words, hears):
 
 
 def test_it_ends_in_time(pleat):
-    write(pleat, "job.sh", "#!/bin/bash\n#SBATCH --time=60 --signal=B:USR1@3599\n"
+    lead_s = 3600 - round(PATIENCE)
+    write(pleat, "job.sh", f"#!/bin/bash\n#SBATCH --time=60 --signal=B:USR1@{lead_s}\n"
           "trap 'echo saved; exit 0' USR1\nwhile :; do sleep 0.05; done\n")
     number = pleat.submit("--sbatch", "job.sh")
     job = pleat.wait_end(number)
-    assert (job["state"], job["limit_signal"]) == ("done", {"signal": 10, "lead_s": 3599.0, "script": True})
+    assert (job["state"], job["limit_signal"]) == ("done", {"signal": 10, "lead_s": lead_s, "script": True})
     assert pleat.output(number) == "saved\n"
 
 
@@ -77,7 +85,7 @@ def test_ranks_get_it_once(pleat, mpi):
         pytest.skip(f"SKIPPED: no mpirun.{mpi}")
     write(pleat, "rank.sh", "#!/bin/bash\ntrap 'echo $$ >> heard' USR1\necho ready >> heard\n"
           "while [ ! -e go ]; do sleep 0.05; done\n")
-    number = pleat.submit("-n", 2, "--mpi", mpi, "--time-limit", "1000s", "--signal", "usr1@999s",
+    number = pleat.submit("-n", 2, "--mpi", mpi, "--time-limit", "1000s", "--signal", f"usr1@{after(1)}",
                           "--", "./rank.sh")
     wait_until(lambda: len([word for word in heard(pleat) if word != "ready"]) == 2, "both hear it")
     with open(pleat.path("go"), "w", encoding="ascii"):
@@ -110,7 +118,7 @@ def test_what_a_script_launches_gets_it_once(pleat, launcher):
         pytest.skip(f"SKIPPED: no {launcher}")
     write(pleat, "rank.py", RANK)
     write(pleat, "job.sh", f"#!/bin/bash\n{launcher} -n 2 ./rank.py\n")
-    number = pleat.submit("-n", 2, "--time-limit", "1000s", "--signal", "USR1@996s", "job.sh")
+    number = pleat.submit("-n", 2, "--time-limit", "1000s", "--signal", f"USR1@{after(4)}", "job.sh")
     wait_until(lambda: len([word for word in heard(pleat) if word != "ready"]) >= 2, "both hear it")
     with open(pleat.path("go"), "w", encoding="ascii"):
         pass

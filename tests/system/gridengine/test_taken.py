@@ -3,19 +3,21 @@
 Pleat's jobs that may be on several nodes are submitted with -notify: Grid Engine sends SIGUSR2 first, and SIGKILL after its
 queue's `notify`."""
 
+import datetime
 import re
 
 import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Pleat, go_file
+from patience import PATIENCE
 from test_site import computes
 
-QUEUE = {"notify": "00:00:40"}
-TIMES = """
+QUEUE = {"notify": str(datetime.timedelta(seconds=40 * PATIENCE))}
+TIMES = f"""
 lifetime_s = 0
-shrink_s = 60
-vacate_s = 60
+shrink_s = {60 * PATIENCE}
+vacate_s = {60 * PATIENCE}
 """
 
 

@@ -5,10 +5,11 @@ import pytest
 from clusters import wait_until
 from clusters.pleat import ENDED, HOME, Pleat
 from clusters.world import USER, USER_ID
+from patience import PATIENCE
 from test_hosts import PATHS
 from test_malleable import TIMES, has, on, resized
 
-SETTINGS = {"KillWait": 15, "ProctrackType": "proctrack/pgid"}  # as in test_taken
+SETTINGS = {"KillWait": round(15 * PATIENCE), "ProctrackType": "proctrack/pgid"}  # as in test_taken
 
 
 @pytest.fixture(name="pleat", scope="module")

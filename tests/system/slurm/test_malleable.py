@@ -12,12 +12,12 @@ from patience import PATIENCE
 from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks, ring
 
 # with proctrack/linuxproc ranks get SIGTERM, too, as soon as somebody ends their allocation: what is left of it is of no use
-SETTINGS = {"KillWait": 30}
-TIMES = """
+SETTINGS = {"KillWait": round(30 * PATIENCE)}
+TIMES = f"""
 lifetime_s = 0
-apply_s = 60
-shrink_s = 60
-vacate_s = 60
+apply_s = {60 * PATIENCE}
+shrink_s = {60 * PATIENCE}
+vacate_s = {60 * PATIENCE}
 attempts = 9
 """
 

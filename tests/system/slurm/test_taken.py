@@ -13,10 +13,11 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
+from patience import PATIENCE
 from test_hosts import PATHS, agent_on, both_mpis
 from test_malleable import TIMES, begun, ends, has, on, resized
 
-SETTINGS = {"KillWait": 30, "ProctrackType": "proctrack/pgid"}
+SETTINGS = {"KillWait": round(30 * PATIENCE), "ProctrackType": "proctrack/pgid"}
 LEAVES = os.path.join(os.path.dirname(APPS), "tests", "process-leaves")
 CRASH = "crash"  # a file that says at which step an agent is to be killed (src/agent/crash.h)
 
