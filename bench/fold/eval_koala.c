@@ -75,6 +75,7 @@ static void shake(int approach, int run, struct koala_cell *cell, const struct k
         then.more_s *= off(&random);
         then.shrink_s *= off(&random);
         then.free_s *= off(&random);
+        then.before_s *= off(&random);
         koala_simulate(approach, run, jobs, results.times, &results.feed, then, shaken, outcomes);
         koala_measure_run(run, jobs, results.times, outcomes, metrics);
         for (int m = 0; m < KOALA_METRICS; m++)
@@ -105,6 +106,7 @@ static void run_one(struct eval *eval, int approach, int run, int round)
     bench_add(&cell->more_s, changes.more_s);
     bench_add(&cell->shrink_s, changes.shrink_s);
     bench_add(&cell->free_s, changes.free_s);
+    bench_add(&cell->before_s, changes.before_s);
     for (int app = 0; app < KOALA_APPS; app++)
         bench_add(&cell->stretch[app], stretch[app]);
     keep(cell, KOALA_LIVE, run, jobs, live);
@@ -172,7 +174,8 @@ static void add_method(struct pleat_page *page)
     pleat_page_paragraph(
         page,
         "Beside each value stands that of a simulation of the same jobs and arrivals, fed with "
-        "what each program took at each size, what a growth and a shrink took, how long after a "
+        "what each program took at each size, what a growth and a shrink took, how long the ranks "
+        "of a growth started before the program stopped for it, how long after a "
         "shrink its processors were free (the simulation lets those of a job that ends take as "
         "long), and how long a job takes to begin if nobody is there, at the head of the same run. "
         "Why both differ by more than 10 %% is looked for in this order. "

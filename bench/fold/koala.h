@@ -96,7 +96,7 @@ struct koala_cell {
     struct bench_series of[KOALA_SOURCES][KOALA_METRICS]; /* a value for each round */
     /* of KOALA_SHAKES simulations as STRETCHED, with times that are a little off */
     struct bench_series least[KOALA_METRICS], most[KOALA_METRICS];
-    struct bench_series grow_s, more_s, shrink_s, free_s, stretch[KOALA_APPS];
+    struct bench_series grow_s, more_s, shrink_s, free_s, before_s, stretch[KOALA_APPS];
     struct bench_series busy;                  /* processors of the machine, by whatever ran */
     struct live_outcome *outcomes[KOALA_KEPT]; /* KOALA_JOBS of each round, one after another */
     int rounds;

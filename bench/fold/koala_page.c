@@ -15,9 +15,10 @@ void koala_write_feed(struct pleat_page *page, const struct koala_results *resul
         "Starting its ranks is in them, which the paper's times of minutes hardly show. A growth "
         "by a rank let a program stand still for %.2f s, and for %.2f s more for each rank more; "
         "a shrink for %.3f s (%.0f, %.0f and %.1f s of the paper's, which does not tell it), and "
-        "%.2f s later its processors were free. Before a growth its ranks started for %.2f s "
-        "while the program went on, which the simulation does not know: live the processors are "
-        "not free so long, and none is shrunk for waiting jobs. From its submission to its start "
+        "%.2f s later its processors were free. Before it stood still for a growth the new ranks "
+        "started for %.2f s "
+        "while the program went on, and was not shrunk for waiting jobs. From its submission to "
+        "its start "
         "a job took %.2f s.",
         changes->grow_s, changes->more_s, changes->shrink_s, changes->grow_s * KOALA_SCALE,
         changes->more_s * KOALA_SCALE, changes->shrink_s * KOALA_SCALE, changes->free_s,
@@ -94,13 +95,14 @@ static void add_slowing(struct pleat_page *page, const struct koala_results *res
     pleat_page_paragraph(page,
                          "What slowed jobs down (medians over rounds): how busy the "
                          "machine's two processors were, how long a growth and a shrink took, "
-                         "and until the processors of a shrink were free, and jobs as at the head, "
+                         "until the processors of a shrink were free, and for how long ranks of a "
+                         "growth started, and jobs as at the head, "
                          "at the sizes that they had and without "
                          "changes, would have been faster by:");
     pleat_page_table(page,
                      "run|processors busy, of 2|a growth by one, s|at the head|each rank more, "
                      "s|at the head|a shrink, s|at the head|until free, s|at the "
-                     "head|FT|GADGET 2");
+                     "head|ranks start, s|at the head|FT|GADGET 2");
     for (int run = 0; run < KOALA_RUNS; run++) {
         const struct koala_cell *cell = &results->cells[approach][run];
         if (!results->wanted[approach][run])
@@ -115,6 +117,8 @@ static void add_slowing(struct pleat_page *page, const struct koala_results *res
         pleat_page_cell(page, "%.2f", results->feed.changes.shrink_s);
         pleat_page_cell(page, "%.2f", bench_median(&cell->free_s));
         pleat_page_cell(page, "%.2f", results->feed.changes.free_s);
+        pleat_page_cell(page, "%.2f", bench_median(&cell->before_s));
+        pleat_page_cell(page, "%.2f", results->feed.changes.before_s);
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_FT]));
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_GADGET]));
     }

@@ -81,7 +81,7 @@ void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOB
         pleat_platform_add(&platform, "local", KOALA_PROCESSORS))
         trial_give_up("a simulation", "no memory");
     platform.sites.items[0].start.mean_us = us(feed->start_s);
-    platform.sites.items[0].release.mean_us = us(changes.free_s);
+    live_delay_changes(&platform.sites.items[0], changes);
     if (pleat_trial_policies(&options, koala_policies(approach, run), &err) ||
         pleat_trial_run(&trial, &nobody, &workload, &options, true, &err))
         trial_give_up("a simulation", err.text);

@@ -326,6 +326,12 @@ int live_add_changes(struct pleat_workload *workload, struct pleat_app *app,
     return 0;
 }
 
+void live_delay_changes(struct pleat_sim_site *site, struct live_changes changes)
+{
+    site->grow.mean_us = llround(changes.before_s * 1e6);
+    site->release.mean_us = llround(changes.free_s * 1e6);
+}
+
 /* ---- of a job ---- */
 
 double live_response_s(const struct live_outcome *outcome)

@@ -93,14 +93,14 @@ int live_largest(const struct live_outcome *outcome);
 /* ---- of all ---- */
 
 /* How long shrinks let a program stand still on average; and growths, by the straight line that is
- * nearest to them (least squares). Where there were none of a kind: `otherwise`. */
+ * nearest to them (least squares). Where there were none of a kind: `otherwise`. Of a simulation's
+ * outcomes free_s and before_s are not known, and 0. */
 struct live_changes {
     double grow_s; /* by one processor */
     double shrink_s;
-    double free_s; /* from when a program that was shrunk goes on until the processors are free */
-    double more_s; /* a growth, for each processor after the first one */
-    /* of a growth, while new ranks start and the program goes on: not simulated */
-    double before_s;
+    double free_s;   /* from when a program that was shrunk goes on until the processors are free */
+    double more_s;   /* a growth, for each processor after the first one */
+    double before_s; /* of a growth, while new ranks start and the program goes on */
 };
 struct live_changes live_changes(const struct live_outcome *outcomes, int count,
                                  struct live_changes otherwise);
@@ -111,10 +111,13 @@ struct live_changes live_changes(const struct live_outcome *outcomes, int count,
 bool live_is_between(const struct bench_series *live, const struct bench_series *least,
                      const struct bench_series *most, double alike);
 
-/* An application whose changes of size, up to `most` processors, take as long in a simulation: to
- * be called before it is put into the workload. PLEAT_E_NOMEM. */
+/* An application whose changes of size, up to `most` processors, let it stand still as long in a
+ * simulation: to be called before it is put into the workload. PLEAT_E_NOMEM. */
 int live_add_changes(struct pleat_workload *workload, struct pleat_app *app,
                      struct live_changes changes, int most);
+/* A site where it takes as long until ranks of a growth have started, and until processors are
+ * free. */
+void live_delay_changes(struct pleat_sim_site *site, struct live_changes changes);
 
 /* From the first submission to the last end. */
 double live_makespan_s(const struct live_outcome *outcomes, int count);

@@ -63,6 +63,8 @@ static void run_one(struct eval *eval, int mix, int way)
     bench_add(&cell->grow_s, changes.grow_s);
     bench_add(&cell->more_s, changes.more_s);
     bench_add(&cell->shrink_s, changes.shrink_s);
+    bench_add(&cell->free_s, changes.free_s);
+    bench_add(&cell->before_s, changes.before_s);
     bench_add(&cell->stretch, stretch);
     keep(cell, MIXES_LIVE, about, live);
     mixes_simulate(about, how, times, feed, feed->changes, 1, simulated);
@@ -126,9 +128,12 @@ static void add_method(struct pleat_page *page)
         page,
         "Beside each value stands that of a simulation of the same jobs, fed with what each "
         "program took at each size, and what growths and shrinks took, at the head of the same "
-        "run. "
+        "run; and how long before a growth its ranks started, and after a shrink its processors "
+        "were not free. "
         "Why both differ by more than 10 %% is looked for in this order. *Changes*: the simulation "
-        "agrees within 10 %% once changes of size take as long as they did in this run. *Job "
+        "agrees within 10 %% once changes of size take as long as they did in this run (in "
+        "brackets: a growth by one rank, each rank more, a shrink; ranks that start, and until "
+        "processors are free). *Job "
         "times*: it agrees once jobs, too, take as long as they did at the sizes that they had. "
         "*Sizes at the start*: it agrees once moldable jobs, too, begin with the sizes that they "
         "had: these are what is free in that moment, and whether a job comes before or after "

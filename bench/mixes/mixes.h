@@ -100,7 +100,7 @@ struct mixes_cell { /* of a mix run in one way */
     struct bench_series job_s[MIXES_CHANGES][MIXES_JOBS]; /* from start to end */
     struct bench_series response_s[MIXES_SOURCES];        /* mean over jobs */
     struct bench_series makespan_s[MIXES_SOURCES];
-    struct bench_series grow_s, more_s, shrink_s, stretch, changes;
+    struct bench_series grow_s, more_s, shrink_s, free_s, before_s, stretch, changes;
 };
 
 struct mixes_results {

@@ -18,8 +18,11 @@ void mixes_write_feed(struct pleat_page *page, const struct mixes_results *resul
         "size: milliseconds of an iteration and, in brackets, of starting and ending. All ranks "
         "share two processors, so more of them are never faster here. A growth by one rank let a "
         "program stand still for %.2f s, and for %.2f s more for each rank more; a shrink for %.3f "
-        "s.",
-        feed->changes.grow_s, feed->changes.more_s, feed->changes.shrink_s);
+        "s. Before it stood still for a growth the new ranks started for %.2f s, while the program "
+        "went on; "
+        "%.2f s after a shrink its processors were free.",
+        feed->changes.grow_s, feed->changes.more_s, feed->changes.shrink_s, feed->changes.before_s,
+        feed->changes.free_s);
     pleat_page_table(page, "program|2|4|6|9|12|16|20|25");
     for (int program = 0; program < MIXES_PROGRAMS; program++) {
         pleat_page_cell(page, "`%s`", mixes_commands[program]);
@@ -42,8 +45,10 @@ static void add_reason(struct pleat_page *page, const struct mixes_cell *cell,
     if (is_alike(live, bench_median(&of[MIXES_FED])))
         pleat_page_cell(page, "%s", "");
     else if (is_alike(live, bench_median(&of[MIXES_CHANGES])))
-        pleat_page_cell(page, "changes (%.2f, %.2f and %.3f s)", bench_median(&cell->grow_s),
-                        bench_median(&cell->more_s), bench_median(&cell->shrink_s));
+        pleat_page_cell(page, "changes (%.2f, %.2f and %.3f s; %.2f and %.2f s)",
+                        bench_median(&cell->grow_s), bench_median(&cell->more_s),
+                        bench_median(&cell->shrink_s), bench_median(&cell->before_s),
+                        bench_median(&cell->free_s));
     else if (is_alike(live, bench_median(&of[MIXES_STRETCHED])))
         pleat_page_cell(page, "job times (x %.2f)", bench_median(&cell->stretch));
     else if (of[MIXES_SIZED].count && is_alike(live, bench_median(&of[MIXES_SIZED])))

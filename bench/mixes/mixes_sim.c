@@ -69,6 +69,7 @@ void mixes_simulate(const struct mixes_mix *mix, const struct mixes_way *way, do
         rc = add_job(&workload, &mix->jobs[i], i, way, times, feed, changes, stretch);
     if (rc || pleat_platform_add(&platform, "local", mix->processors))
         trial_give_up("a simulation", "no memory");
+    live_delay_changes(&platform.sites.items[0], changes);
     if (pleat_trial_policies(&options, way->policies, &err) ||
         pleat_trial_run(&trial, &nobody, &workload, &options, true, &err))
         trial_give_up("a simulation", err.text);

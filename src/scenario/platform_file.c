@@ -182,7 +182,8 @@ static void set_checks(cfg_t *cfg)
                                         "poll",           "limit",
                                         "leave",          "queue-time",
                                         "claim-each"};
-    static const char *const delays[] = {"claim-delay", "start-delay", "release-delay"};
+    static const char *const delays[] = {"claim-delay", "start-delay", "grow-delay",
+                                         "release-delay"};
     char name[64];
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         snprintf(name, sizeof(name), "site|%s", counts[i]);
@@ -239,6 +240,7 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     site->claim = delay(from, "claim-delay");
     site->claim_each_us = span(from, "claim-each");
     site->start = delay(from, "start-delay");
+    site->grow = delay(from, "grow-delay");
     site->release = delay(from, "release-delay");
     site->failure.kind = (enum pleat_failure_kind)failure_kind(cfg_getstr(from, "failures"));
     site->failure.probability = cfg_getfloat(from, "failure-probability");
@@ -320,6 +322,7 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
                         CFG_STR("claim-delay", "0", CFGF_NONE),
                         CFG_STR("claim-each", "0", CFGF_NONE),
                         CFG_STR("start-delay", "0", CFGF_NONE),
+                        CFG_STR("grow-delay", "0", CFGF_NONE),
                         CFG_STR("release-delay", "0", CFGF_NONE),
                         CFG_STR("failures", "none", CFGF_NONE),
                         CFG_FLOAT("failure-probability", 0, CFGF_NONE),

@@ -2,7 +2,8 @@
  * would take a certain time at its present size; when it ends follows from these. Something is
  * computed only when a size begins or ends, not for iterations in between.
  *
- * A resize: the application computes on to its next adaptation point. There it stands still for the
+ * A resize: the application computes on until the processes of a growth have started (the site's
+ * time for that), and then to its next adaptation point. There it stands still for the
  * time that the change costs, and only then runs at the new size. Processors that it leaves are
  * free after that; processors that it gets were claimed before. So while it stands still it has the
  * larger number of processors. */
@@ -437,6 +438,10 @@ int app_adapt(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     const struct pleat_app *model = app->model;
+    if (app->processes_start) {
+        app->processes_start = false;
+        return await_point(sim, component);
+    }
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
     if (!app->plain && in_section(app))
@@ -467,7 +472,13 @@ int app_resize(struct sim *sim, const struct pleat_effect *effect)
     app->offered = effect->u.change.offered;
     app->mandatory = effect->flags & PLEAT_MANDATORY;
     app->decided_us = pleat_core_resize(sim->core, record->resize)->begun_us;
-    return await_point(sim, component);
+    struct site *site = &sim->sites[app->site];
+    bool starts_processes = app->target > app->size && app->wish->mpl_max == 0; /* no folded ones */
+    int64_t delay = starts_processes ? site_delay(site, &site->spec->grow) : 0;
+    app->processes_start = delay > 0;
+    return delay > 0
+               ? set_timer(sim, TIMER_ADAPT, component, 0, sim->now_us + delay, &app->adapt_timer)
+               : await_point(sim, component);
 }
 
 int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
@@ -475,6 +486,7 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
     struct app *app = &sim->apps.items[component];
     if (app->resize != resize || app->stage != APP_COMPUTING)
         return 0; /* too late: the change is being made */
+    app->processes_start = false;
     stop_timer(sim, &app->adapt_timer);
     sim->totals->put_off += !app->plain && app->section_told;
     app->resize = 0;

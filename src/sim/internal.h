@@ -102,8 +102,8 @@ struct app {
     bool section_told; /* the core knows that it is in a section */
     bool asked_more;   /* its latest ask was for more processors, not for fewer */
     bool mandatory;
-    char spare[1];
-    int32_t sized_from; /* the size before the present one; 0: it started with this */
+    bool processes_start; /* those of the growth that it was told of, until when it computes on */
+    int32_t sized_from;   /* the size before the present one; 0: it started with this */
     int32_t
         reported; /* iterations at the present size of which the core knows how long they took */
     char spare2[12];

@@ -65,6 +65,8 @@ struct pleat_sim_site {
     struct pleat_delay claim; /* from asking for processors to having them */
     int64_t claim_each_us;    /* ... more for each processor: they are got one after another */
     struct pleat_delay start; /* from having them to running */
+    struct pleat_delay grow;  /* from having those of a growth to its processes being there; the
+                               * application computes on, and no other change of it is begun */
     struct pleat_delay release;
     struct pleat_failure failure;
     /* background: the trace if it has points, else the model: local jobs of `load_processors`

@@ -226,7 +226,7 @@ static const char *fault_of(const struct pleat_sim_site *spec)
     if (!(spec->speed >= 0.001 && spec->speed <= 1000))
         return "the speed is from 0.001 to 1000";
     if (!delay_is_sound(&spec->claim) || !delay_is_sound(&spec->start) ||
-        !delay_is_sound(&spec->release))
+        !delay_is_sound(&spec->grow) || !delay_is_sound(&spec->release))
         return "delays and their spreads are at least 0";
     if (!failure_is_sound(&spec->failure))
         return "nodes fail after more than 0 seconds; a probability of failures is at least 0, "
@@ -258,8 +258,8 @@ static const char *fault_of(const struct pleat_sim_site *spec)
 
 static bool is_instant(const struct pleat_sim_site *spec)
 {
-    const struct pleat_delay *delays[] = {&spec->claim, &spec->start, &spec->release};
-    for (size_t i = 0; i < 3; i++)
+    const struct pleat_delay *delays[] = {&spec->claim, &spec->start, &spec->grow, &spec->release};
+    for (size_t i = 0; i < sizeof(delays) / sizeof(*delays); i++)
         if (delays[i]->mean_us > 0 || delays[i]->spread_us > 0)
             return false;
     return spec->poll_us == 0 && spec->claim_each_us == 0 && spec->queue == PLEAT_QUEUE_NONE &&

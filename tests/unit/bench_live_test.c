@@ -211,6 +211,25 @@ static void test_processors_are_free_later(void **state)
     assert_true(metrics[1][KOALA_WAIT] > metrics[0][KOALA_WAIT] + 0.01);
 }
 
+/* A job that grows is not shrunk, so others wait for the ranks that it starts. */
+static void test_ranks_of_a_growth_start_first(void **state)
+{
+    static const double as_alone[KOALA_APPS] = {1, 1};
+    struct koala_feed feed = koala_feed_of();
+    struct live_outcome outcomes[KOALA_JOBS];
+    struct koala_job jobs[KOALA_JOBS];
+    struct live_changes took = {.grow_s = 0.25, .shrink_s = 0.04};
+    double metrics[2][KOALA_METRICS];
+    (void)state;
+    koala_draw(jobs, 5);
+    for (int before = 0; before < 2; before++) {
+        took.before_s = 0.5 * before;
+        koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
+        koala_measure_run(KOALA_EGS_WM, jobs, 1, outcomes, metrics[before]);
+    }
+    assert_true(metrics[1][KOALA_WAIT] > metrics[0][KOALA_WAIT] + 0.01);
+}
+
 /* Nobody is there: what a job waits is what it takes to begin. */
 static void test_a_job_takes_time_to_begin(void **state)
 {
@@ -274,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_slower_malleable_jobs_are_seen),
         cmocka_unit_test(test_what_changes_took_is_seen),
         cmocka_unit_test(test_processors_are_free_later),
+        cmocka_unit_test(test_ranks_of_a_growth_start_first),
         cmocka_unit_test(test_a_job_takes_time_to_begin),
         cmocka_unit_test(test_above_a_limit_by_the_bounds),
         cmocka_unit_test(test_answers_together),

@@ -199,6 +199,7 @@ static void make_site(struct pleat_sim_site *site, struct pleat_random *random, 
     if (one_in(random, 2)) {
         site->claim = delay(random);
         site->start = delay(random);
+        site->grow = delay(random);
         site->release = delay(random);
     }
     site->failure.kind = (enum pleat_failure_kind)from_to(random, 0, PLEAT_FAILURE_CLAIM);
@@ -587,7 +588,7 @@ static void hurry(struct sim_world *world)
 {
     for (size_t s = 0; s < world->platform.sites.count; s++) {
         struct pleat_sim_site *site = sim_world_site(world, s);
-        site->claim = site->start = site->release = (struct pleat_delay){0, 0};
+        site->claim = site->start = site->grow = site->release = (struct pleat_delay){0, 0};
         site->failure.kind = PLEAT_FAILURE_NONE;
         site->leaves_us = PLEAT_NEVER;
     }

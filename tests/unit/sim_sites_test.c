@@ -81,6 +81,24 @@ static void test_resizing_with_delays(void **state)
     sim_world_destroy(world);
 }
 
+/* It computes on while the processes of a growth start, and is not shrunk. */
+static void test_processes_of_a_growth_start(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    sim_world_site(world, 0)->grow.mean_us = 3 * S;
+    sim_malleable(world, 0, 1, 4, 100, 0);
+    sim_rigid(world, 0, 2, 10);
+    sim_rigid(world, 11, 3, 10);
+    sim_run(world);
+    sim_expect(world, 1, 0, 10);
+    /* told to grow at 10 s, it has 4 at 13 s, and leaves 3 of them at once */
+    sim_expect(world, 2, 13, 23);
+    /* 26 done at 13 s, 36 at 23 s, 39 when it has 4 again at 26 s */
+    sim_expect(world, 0, 0, 41.25);
+    sim_world_destroy(world);
+}
+
 static void test_background_by_trace(void **state)
 {
     (void)state;
@@ -454,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_delays_spread),
         cmocka_unit_test(test_resizing_with_delays),
+        cmocka_unit_test(test_processes_of_a_growth_start),
         cmocka_unit_test(test_background_by_trace),
         cmocka_unit_test(test_a_polled_site),
         cmocka_unit_test(test_processors_one_after_another),
