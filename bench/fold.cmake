@@ -5,7 +5,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   set(mixes_dir ${CMAKE_SOURCE_DIR}/bench/mixes)
   set(mixes_apps dense filter heat sparse workers)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
-    ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
+    ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/steady.c ${fold_dir}/trial.c
     ${fold_dir}/trial_command.c ${fold_dir}/trial_left.c
     ${CMAKE_SOURCE_DIR}/bench/options.c ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench

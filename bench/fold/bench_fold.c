@@ -18,6 +18,7 @@
 #include "machine.h"
 #include "options.h"
 #include "progress.h"
+#include "steady.h"
 
 static const char usage[] =
     "usage: bench_fold [options]\n"
@@ -175,6 +176,8 @@ int main(int argc, char **argv)
     static struct fold_results results = {
         .slowdown = slowdown, .hogged = hogged, .queues = queues, .jobs = jobs, .changes = changes};
     read_options(&options, argc, argv);
+    if (options.quick)
+        steady_accept();
     trial_init();
     plan(&results, &options);
     if (bench_is_listed(options.only, "hop"))

@@ -9,11 +9,11 @@
 #include "eval.h"
 #include "eval_keep.h"
 #include "figure/gnuplot.h"
-#include "live.h"
 #include "loads.h"
 #include "machine.h"
 #include "options.h"
 #include "progress.h"
+#include "steady.h"
 
 static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (eval.quick)
-        live_accept_stalls();
+        steady_accept();
     trial_init();
     int rc = measure(rounds, runs, &err);
     trial_finish();

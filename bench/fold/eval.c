@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "figure/replace.h"
-#include "live.h"
+#include "steady.h"
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi)
 {
@@ -127,17 +127,16 @@ static void add_counts(const struct eval *eval, struct pleat_page *page)
                     eval->shapes.count, counts[EVAL_YES], counts[EVAL_NO], counts[EVAL_UNCLEAR]);
 }
 
-/* Of runs under a pleatd. */
 static void add_stalls(struct pleat_page *page)
 {
-    const struct live_stalls *stalls = live_stalls();
+    const struct steady_counts *stalls = steady_counts();
     if (!stalls->runs)
         return;
     pleat_page_item(page,
                     "a thread that only sleeps was woken up to %.2f s late. Where that was more "
                     "than %.0f s the machine stood still, and the run was made again: %d times, "
                     "beside %d runs that count; of %d of these it is so nevertheless",
-                    stalls->latest_s, LIVE_STALL_S, stalls->again, stalls->runs, stalls->stalled);
+                    stalls->latest_s, STEADY_STALL_S, stalls->again, stalls->runs, stalls->stalled);
 }
 
 static void add_head(const struct eval *eval, struct pleat_page *page, const char *command)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "figure/replace.h"
 #include "options.h"
+#include "steady.h"
 
 void eval_keep_within(struct eval_keeper *keeper, const char *format, ...)
 {
@@ -102,6 +103,11 @@ static int keep_parts(struct eval *eval, struct eval_keeper *keeper, struct plea
     }
     eval_keep_within(keeper, "all");
     eval_keep_series(keeper, "others", &eval->others);
+    struct steady_counts *stalls = steady_counts();
+    eval_keep_count(keeper, "runs", &stalls->runs);
+    eval_keep_count(keeper, "runs made again", &stalls->again);
+    eval_keep_count(keeper, "stalled", &stalls->stalled);
+    eval_keep_number(keeper, "latest_s", &stalls->latest_s);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "machine.h"
 #include "progress.h"
+#include "steady.h"
 
 #define LIMIT_S 120
 
@@ -50,10 +51,17 @@ static void run_way(struct jobs *jobs, struct jobs_way *way)
             .program = jobs->program->program,
             .options = case_options(jobs->program, CASE_PROCESSES, jobs->quick ? CASE_QUICK : 1),
             .limit_s = LIMIT_S};
-    for (int i = 0; i < JOBS; i++)
-        trial_start(&setups[i], &results[i]);
-    while (trial_next())
-        ;
+    for (int again = 0;;) {
+        steady_begin();
+        for (int i = 0; i < JOBS; i++)
+            trial_start(&setups[i], &results[i]);
+        while (trial_next())
+            ;
+        if (!steady_again(jobs->name, &again))
+            break;
+        for (int i = 0; i < JOBS; i++)
+            trial_release(&results[i]);
+    }
     bench_add(&jobs->others, trial_others());
     for (int i = 0; i < JOBS; i++)
         late |= results[i].outcome == TRIAL_TIMED_OUT;

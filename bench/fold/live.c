@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "machine.h"
+#include "steady.h"
 
 #define LIMIT_S 240.0
 #define WARM "warm" /* the daemon starts its agent for the first job */
@@ -227,7 +227,7 @@ static double run_once(const struct live_mix *mix, struct live_outcome *outcomes
                                       .mix = jobs.text,
                                       .options = options,
                                       .limit_s = LIMIT_S};
-    double others = trial_run(&setup, &result);
+    double others = trial_once(&setup, &result); /* again: with other files to count in */
     if (result.outcome != TRIAL_DONE)
         trial_give_up(mix->name, "the mix takes too long");
     json_t *report = json_loads(result.report, 0, &error);
@@ -240,36 +240,14 @@ static double run_once(const struct live_mix *mix, struct live_outcome *outcomes
     return others;
 }
 
-static struct live_stalls stalls;
-static int most_again = LIVE_AGAIN;
-
-void live_accept_stalls(void)
-{
-    most_again = 0;
-}
-
-const struct live_stalls *live_stalls(void)
-{
-    return &stalls;
-}
-
 double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
 {
-    double others = 0, late_s = 0;
-    stalls.runs++;
-    for (int again = 0; again <= most_again; again++) {
-        stalls.again += again > 0;
-        machine_watch_begin();
+    double others;
+    int again = 0;
+    do {
+        steady_begin();
         others = run_once(mix, outcomes);
-        late_s = machine_watch_end();
-        if (late_s <= LIVE_STALL_S) {
-            stalls.latest_s = fmax(stalls.latest_s, late_s);
-            return others;
-        }
-        if (most_again > 0)
-            fprintf(stderr, "%s: the machine stood still for %.1f s\n", mix->name, late_s);
-    }
-    stalls.stalled++;
+    } while (steady_again(mix->name, &again));
     return others;
 }
 

@@ -57,24 +57,9 @@ struct live_outcome {
 };
 
 /* Runs a mix; outcomes has an entry for each job. Returns how many processors others used. A job
- * that fails or computes a wrong result, and a mix that takes too long, end the benchmark. Where
- * the machine stood still meanwhile (machine_watch_end) for more than LIVE_STALL_S the mix is run
- * again, up to LIVE_AGAIN times. */
+ * that fails or computes a wrong result, and a mix that takes too long, end the benchmark. It is
+ * run again where the machine stood still (steady.h). */
 double live_run(const struct live_mix *mix, struct live_outcome *outcomes);
-
-/* From now on such runs are not made again: they only show that the benchmark works. */
-void live_accept_stalls(void);
-
-#define LIVE_STALL_S 1.0
-enum { LIVE_AGAIN = 3 };
-struct live_stalls {
-    int runs;        /* that count */
-    int again;       /* that were made again */
-    int stalled;     /* of those that count, with such a stall: they were made again often enough */
-    double latest_s; /* the longest stall of the others that count */
-};
-/* Of all live_run so far. */
-const struct live_stalls *live_stalls(void);
 
 /* The outcomes of a simulation that kept its changes. A job that did not end ends the benchmark. */
 void live_of_trial(const struct pleat_trial *trial, const char *name,

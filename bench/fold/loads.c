@@ -7,6 +7,7 @@
 #include "eval_keep.h"
 #include "machine.h"
 #include "progress.h"
+#include "steady.h"
 
 #define LIMIT_S 120
 #define AT_A_TIME 2
@@ -99,7 +100,7 @@ struct load load_of(enum trial_mpi mpi, const struct load_mix *mix, int processe
 
 /* What runs now: jobs[i] is the job on the i'th part of the machine. */
 struct under_way {
-    struct load *load;
+    const struct load *load;
     const struct load_way *way;
     struct trial_setup setups[AT_A_TIME];
     struct trial_result results[AT_A_TIME];
@@ -155,39 +156,59 @@ static void start_next(struct under_way *u, int place)
     trial_start(&u->setups[place], &u->results[place]);
 }
 
-static void run_way(struct load *load, int which)
+/* What came of all jobs of the list. */
+struct list_result {
+    double begun, ended, cpu, sums[LOAD_PROGRAMS];
+    double times[LOAD_PROGRAMS][LOAD_JOBS]; /* of those that ended in time */
+    int counts[LOAD_PROGRAMS], timed[LOAD_PROGRAMS], late;
+};
+
+static struct list_result run_list(const struct load *load, const struct load_way *way)
 {
     static struct under_way u;
-    struct load_result *result = &load->results[which];
-    double begun = INFINITY, ended = 0, cpu = 0, sums[LOAD_PROGRAMS] = {0};
-    int counts[LOAD_PROGRAMS] = {0}, late = 0;
-    u = (struct under_way){.load = load, .way = &load_ways[which]};
-    progress_step(load->name, u.way->name);
+    struct list_result list = {.begun = INFINITY};
+    u = (struct under_way){.load = load, .way = way};
     for (int i = 0; i < AT_A_TIME; i++)
-        if (i == 0 || u.way->where != LOAD_ALONE)
+        if (i == 0 || way->where != LOAD_ALONE)
             start_next(&u, i);
     for (struct trial_result *one; (one = trial_next());) {
         int place = (int)(one - u.results);
         int program = program_of(load, u.jobs[place]);
-        begun = fmin(begun, one->begun_s);
-        ended = fmax(ended, one->begun_s + one->elapsed_s);
-        cpu += one->own_cpu_s;
-        late += one->outcome == TRIAL_TIMED_OUT;
-        sums[program] += one->own_elapsed_s;
-        counts[program]++;
+        list.begun = fmin(list.begun, one->begun_s);
+        list.ended = fmax(list.ended, one->begun_s + one->elapsed_s);
+        list.cpu += one->own_cpu_s;
+        list.late += one->outcome == TRIAL_TIMED_OUT;
+        list.sums[program] += one->own_elapsed_s;
+        list.counts[program]++;
         if (one->outcome == TRIAL_DONE)
-            bench_add(&result->times[program], one->own_elapsed_s);
+            list.times[program][list.timed[program]++] = one->own_elapsed_s;
         trial_release(one);
         start_next(&u, place);
     }
+    return list;
+}
+
+static void run_way(struct load *load, int which)
+{
+    struct load_result *result = &load->results[which];
+    struct list_result list;
+    int again = 0;
+    progress_step(load->name, load_ways[which].name);
+    do {
+        steady_begin();
+        list = run_list(load, &load_ways[which]);
+    } while (steady_again(load->name, &again));
     bench_add(&load->others, trial_others());
-    result->late += late;
-    if (late)
-        return;
-    bench_add(&result->response, ended - begun);
-    bench_add(&result->cpu, cpu);
+    result->late += list.late;
     for (int p = 0; p < load->program_count; p++)
-        bench_add(&result->means[p], sums[p] / counts[p]);
+        for (int i = 0; i < list.timed[p]; i++)
+            bench_add(&result->times[p], list.times[p][i]);
+    if (list.late)
+        return;
+    bench_add(&result->response, list.ended - list.begun);
+    bench_add(&result->cpu, list.cpu);
+    for (int p = 0; p < load->program_count; p++)
+        bench_add(&result->means[p], list.sums[p] / list.counts[p]);
 }
 
 void load_keep(struct load *load, struct eval_keeper *keeper)

@@ -18,6 +18,7 @@
 #include "machine.h"
 #include "scratch.h"
 #include "shm/fold-pool.h"
+#include "steady.h"
 
 #define TRIALS_MAX 8
 #define LISTEN_MS 20
@@ -274,10 +275,22 @@ double trial_others(void)
     return others > 0 ? others : 0;
 }
 
-double trial_run(const struct trial_setup *setup, struct trial_result *result)
+double trial_once(const struct trial_setup *setup, struct trial_result *result)
 {
     trial_start(setup, result);
     while (trial_next())
         ;
     return trial_others();
+}
+
+double trial_run(const struct trial_setup *setup, struct trial_result *result)
+{
+    int again = 0;
+    for (;;) {
+        steady_begin();
+        double others = trial_once(setup, result);
+        if (!steady_again(setup->program ? setup->program : "a mix", &again))
+            return others;
+        trial_release(result);
+    }
 }

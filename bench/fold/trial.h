@@ -89,6 +89,8 @@ struct trial_result *trial_next(void);
  * asked when none runs again. */
 double trial_others(void);
 /* One program alone. Returns trial_others. */
+double trial_once(const struct trial_setup *setup, struct trial_result *result);
+/* Likewise, and again where the machine stood still (steady.h). */
 double trial_run(const struct trial_setup *setup, struct trial_result *result);
 void trial_release(struct trial_result *result);
 

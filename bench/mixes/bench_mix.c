@@ -10,6 +10,7 @@
 #include "fold/cases.h"
 #include "fold/machine.h"
 #include "fold/progress.h"
+#include "fold/steady.h"
 #include "mixes.h"
 #include "options.h"
 
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (times < 1)
-        live_accept_stalls();
+        steady_accept();
     trial_init();
     progress_begin(rounds * runs, !isatty(STDERR_FILENO));
     measure(rounds, times);

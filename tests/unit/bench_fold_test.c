@@ -16,6 +16,7 @@
 #include "change.h"
 #include "machine.h"
 #include "paired.h"
+#include "steady.h"
 
 static struct bench_series series_of(int count, const double *values)
 {
@@ -30,32 +31,58 @@ static void near(double value, double expected)
     assert_true(fabs(value - expected) < 1e-9);
 }
 
+/* A child that stops itself goes on after stopped_ms, each time; it has to end with 0. */
+static void end_well(pid_t child, int stopped_ms)
+{
+    const struct timespec nap = {stopped_ms / 1000, (long)(stopped_ms % 1000) * 1000 * 1000};
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    while (WIFSTOPPED(status)) {
+        (void)nanosleep(&nap, NULL);
+        assert_int_equal(kill(child, SIGCONT), 0);
+        assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* A process that is stopped for a while was not woken for so long. */
 static void test_standing_still_is_seen(void **state)
 {
     enum { STOPPED_MS = 300 };
-    const struct timespec nap = {.tv_nsec = STOPPED_MS * 1000 * 1000};
-    int status = 0, pipes[2];
-    char ready = 0;
     (void)state;
-    assert_int_equal(pipe(pipes), 0);
     pid_t child = fork();
     if (child == 0) {
         machine_watch_begin();
-        if (write(pipes[1], "r", 1) != 1)
-            _exit(2);
         (void)raise(SIGSTOP);
         _exit(machine_watch_end() > 0.8 * STOPPED_MS / 1000 ? 0 : 1);
     }
-    assert_int_equal(read(pipes[0], &ready, 1), 1);
-    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
-    assert_true(WIFSTOPPED(status));
-    (void)nanosleep(&nap, NULL);
-    assert_int_equal(kill(child, SIGCONT), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    close(pipes[0]);
-    close(pipes[1]);
+    end_well(child, STOPPED_MS);
+}
+
+/* A run in which the machine stood still is made again, and counts once. */
+static void test_such_runs_are_made_again(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct steady_counts *counts = steady_counts();
+        int again = 0, tries = 0;
+        do {
+            steady_begin();
+            if (tries++ == 0)
+                (void)raise(SIGSTOP);
+        } while (steady_again("a run", &again));
+        /* a machine that others use may stand still once more */
+        if (counts->again < 1 || counts->again != again || counts->runs != 1)
+            _exit(1);
+        steady_accept();
+        again = 0;
+        steady_begin();
+        (void)raise(SIGSTOP);
+        bool is_again = steady_again("a run", &again);
+        _exit(is_again || counts->runs != 2 || counts->stalled < 1 ? 2 : 0);
+    }
+    end_well(child, (int)(1200 * STEADY_STALL_S));
 }
 
 /* Of nine values at most one of the two largest is below the median with 10 in 512. */
@@ -240,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standing_still_is_seen),
+        cmocka_unit_test(test_such_runs_are_made_again),
         cmocka_unit_test(test_bounds_of_nine),
         cmocka_unit_test(test_bounds_of_few),
         cmocka_unit_test(test_ratios_are_of_pairs),
