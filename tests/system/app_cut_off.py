@@ -5,12 +5,17 @@ usage: app_cut_off.py DRIVER SCENARIO MPI PROGRAM
 """
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import time
 
-LIMIT_S = 60
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from patience import PATIENCE  # noqa: E402
+
+LIMIT_S = 60 * PATIENCE
 
 
 def marked(mark):

@@ -2,12 +2,13 @@
 
 import os
 import random
+import select
 import signal
 import subprocess
 
 import pytest
 
-from conftest import INSTANCE, Failure, Lost, children_of, is_alive, wait_until
+from conftest import INSTANCE, LIMIT_S, PATIENCE, Failure, Lost, children_of, is_alive, wait_until
 
 
 def test_hello(world):
@@ -320,9 +321,11 @@ def test_a_run_is_told_to_end_before_its_agent_is(linked, both):
     linked.start(1, "bash", "-c", "trap 'echo ended; exit 0' TERM; echo $$ > pids; sleep 1000 & wait")
     [pid] = linked.pids("pids", 1)
     [(reaper, _)] = children_of(linked.first.pid)
+    ends = select.poll()  # the agent waits for a second whether it is told, too: nobody is to look now and then
+    ends.register(os.pidfd_open(reaper), select.POLLIN)
     os.kill(reaper, signal.SIGTERM)
     os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not is_alive(reaper), "nothing is left of the run")
+    assert ends.poll(1000 * LIMIT_S * PATIENCE), "something is left of the run"
     if both:
         linked.first.send_signal(signal.SIGTERM)
     exited = linked.daemon.expect("exited", 1)

@@ -12,16 +12,21 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+
+from patience import PATIENCE  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["PLEAT_BUILD"])
 WORKER = BUILD / "tests" / "process-worker"
 
 
 def wait_until(condition, seconds=30, what="it"):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while not condition():
         assert time.monotonic() < end, f"{what} did not come about"
         time.sleep(0.005)
@@ -34,7 +39,7 @@ class Process:
         self.number, self.child, self.connection, self.answers = number, child, None, b""
 
     def line(self, seconds=60):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         while b"\n" not in self.answers:
             left = end - time.monotonic()
             assert left > 0 and select.select([self.child.stdout], [], [], left)[0], f"process {self.number} says nothing"
@@ -60,7 +65,7 @@ class Process:
         """Lets it finish; what finish returned."""
         self.begin("exit")
         found = self.answer()
-        assert self.child.wait(60) == 0
+        assert self.child.wait(60 * PATIENCE) == 0
         return found
 
 
