@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """smoke_page.py BENCH_FOLD_EVALUATION [PAGE...]: it runs, writes its pages with all their parts, and leaves nothing
-in memory behind; and a page can be made in several goes. What it measured is not judged. Without PAGE: all but those that compare
+in memory behind; and those of KEPT can be made in several goes. What it measured is not judged. Without PAGE: all but those that compare
 live and simulated runs."""
 
 import fcntl
@@ -95,6 +95,16 @@ def shared(pid):
     return {name for name in os.listdir("/dev/shm") if name.startswith(f"pleat-bench-{pid}-")}
 
 
+def check_page(directory, name):
+    page = pathlib.Path(directory, name, "page.md").read_text(encoding="utf-8")
+    missing = [part for part in PARTS[name] + OF_ALL if part not in page]
+    if missing:
+        sys.exit(f"the page lacks {missing}:\n{page}")
+    if re.search(r"\b(nan|inf)\b", page):
+        sys.exit(f"the page has something that is no number:\n{page}")
+    return page
+
+
 def check(program, name):
     with tempfile.TemporaryDirectory() as scratch:
         command = [program, "--page", name, "--quick", "--repeats", "1", "--out", scratch]
@@ -104,18 +114,13 @@ def check(program, name):
             stdout, stderr = bench.communicate()
         if bench.returncode or stderr:
             sys.exit(f"exit code {bench.returncode}\n{stdout}{stderr}")
-        page = pathlib.Path(scratch, name, "page.md").read_text(encoding="utf-8")
-    missing = [part for part in PARTS[name] + OF_ALL if part not in page]
-    if missing:
-        sys.exit(f"the page lacks {missing}:\n{page}")
-    if re.search(r"\b(nan|inf)\b", page):
-        sys.exit(f"the page has something that is no number:\n{page}")
+        check_page(scratch, name)
     if shared(bench.pid):
         sys.exit(f"left in /dev/shm: {shared(bench.pid)}")
 
 
 def check_kept(program, name):
-    """A page in two goes; and files with which it cannot go on."""
+    """A page in two goes, and its parts; and files with which it cannot go on."""
     def go(*options, code=0):  # with the file that `kept` is by then
         done = subprocess.run([program, "--page", name, "--quick", "--mpi", "openmpi", "--out", scratch,
                                "--keep", kept, *options], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -138,7 +143,7 @@ def check_kept(program, name):
         go("--repeats", "2")  # there is nothing to be run
         if kept.read_bytes() != whole:
             sys.exit("a go without a round changed what is kept")
-        page = pathlib.Path(scratch, name, "page.md").read_text(encoding="utf-8")
+        page = check_page(scratch, name)
         if "(`--keep`); rounds: 2" not in page:
             sys.exit(f"the page does not say that it has two rounds:\n{page}")
         if "the same options" not in go("--repeats", "3", "--stated", code=1) or kept.read_bytes() != whole:
@@ -164,10 +169,7 @@ def check_kept(program, name):
 
 def main():
     for name in sys.argv[2:] or [name for name in PARTS if not name.endswith("-live")]:
-        check(sys.argv[1], name)
-    if not sys.argv[2:]:
-        for name in KEPT:
-            check_kept(sys.argv[1], name)
+        (check_kept if name in KEPT else check)(sys.argv[1], name)
 
 
 if __name__ == "__main__":

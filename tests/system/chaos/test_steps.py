@@ -6,7 +6,7 @@ over before that. Each time another pleatd goes on, and the end must be the same
 
 In the scenarios of relaunches the steps begin when their job computes. Every step of warm ones is tried with one MPI, the odd ones
 with the first; of those over nodes every tenth with one; with PLEAT_CHAOS_ALL=1 every step with both. Where processes start so
-slowly that tests may take three times as long as usual, of all these every second one, and four times every third one.
+slowly that tests may take three times as long as usual, of all these every third one, and four times every fourth one.
 """
 
 import concurrent.futures
@@ -30,7 +30,7 @@ idle_exit_s = 0
 lifetime_s = 0
 '''
 ALL = os.environ.get("PLEAT_CHAOS_ALL")
-SPARSE = 1 if ALL else max(1, round(PATIENCE) - 1)
+SPARSE = 1 if ALL else max(1, round(PATIENCE))
 AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
