@@ -4,7 +4,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages_build="cmake ninja-build gcc pkg-config libuv1-dev libjansson-dev libconfuse-dev \
 libsqlite3-dev libsmartcols-dev libelf-dev libhwloc-dev libgsl-dev libarchive-dev libzmq3-dev libxxhash-dev libexpat1-dev libgnutls28-dev gnuplot-nox libopenmpi-dev openmpi-bin scdoc"
 packages_package="build-essential debhelper dh-python fakeroot libmpich-dev libslurm-dev libmunge-dev man-db"
-packages_test="clang libclang-rt-14-dev libcmocka-dev mpich libmpich-dev python3 python3-pytest python3-numpy python3-mpi4py python3-pandas python3-matplotlib util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
+packages_test="clang libclang-rt-14-dev lld libcmocka-dev mpich libmpich-dev python3 python3-pytest python3-numpy python3-mpi4py python3-pandas python3-matplotlib util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
 librsvg2-bin munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin mariadb-server-core libslurm-dev libmunge-dev gridengine-master gridengine-exec gridengine-client lammps hpcc nwchem-mpich \
 libscalapack-openmpi-dev libscalapack-mpich-dev libfftw3-dev libfftw3-mpi-dev"
 
@@ -60,14 +60,16 @@ preset_dir() {
     [ "$1" = default ] && echo build || echo "build-$1"
 }
 
-# Configures and builds a preset of CMakePresets.json; quiet unless it fails. PLEAT_LTO=OFF in the environment: as the option of that
-# name, where nothing is measured and time matters; without it a build that exists keeps what it had.
+# Configures and builds a preset of CMakePresets.json; quiet unless it fails. With PLEAT_QUICK_BUILD=1 in the environment it takes less
+# time: for where nothing is measured and nobody debugs. Without, a build that exists keeps what it had.
 build_preset() {
     local preset=$1 log
+    local -a quick=()
     shift
+    [ "${PLEAT_QUICK_BUILD-}" != 1 ] || quick=(-DPLEAT_LTO=OFF "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
     log=$(mktemp)
     echo "building ($preset)"
-    if ! { cmake -S "$top" --preset "$preset" ${PLEAT_LTO:+-DPLEAT_LTO="$PLEAT_LTO"} "$@" >"$log" 2>&1 &&
+    if ! { cmake -S "$top" --preset "$preset" "${quick[@]}" "$@" >"$log" 2>&1 &&
         cmake --build "$top/$(preset_dir "$preset")" >>"$log" 2>&1; }; then
         cat "$log" >&2
         rm -f "$log"

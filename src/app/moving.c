@@ -71,6 +71,27 @@ static int measure_objects(struct pleat_session *session, const struct pleat_cha
     return code;
 }
 
+/* In the data file objects are copied into new memory, one after the other: none before all ranks
+ * have freed the old memory of the one before. A rank alone may have none to free. */
+static int exchange_objects(struct pleat_session *session, const struct pleat_change *change,
+                            struct pleat_error *err)
+{
+    int code = 0;
+    bool is_first = true;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+        const bool is_copied = change->in_data && object->ops->settle;
+        int agreed = 0;
+        if (is_copied && !is_first) {
+            pleat_freeing_end(&session->freeing);
+            code = pleat_mpi_agree(change->comm, 0, &agreed, err);
+        }
+        is_first = is_first && !is_copied;
+        if (!code)
+            code = object->ops->exchange(object, change, err);
+    }
+    return code;
+}
+
 int pleat_move_all(struct pleat_session *session, const struct pleat_change *change, int code,
                    struct pleat_error *err)
 {
@@ -103,8 +124,7 @@ int pleat_move_all(struct pleat_session *session, const struct pleat_change *cha
         return PLEAT_RESIZE_REFUSED;
     }
     pleat_registry_release(session);
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
-        code = object->ops->exchange(object, change, err);
+    code = exchange_objects(session, change, err);
     if (!code)
         code = send_values(session, change, err);
     free(session->packed);

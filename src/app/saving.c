@@ -359,12 +359,17 @@ static int load_objects(struct pleat_session *session, int *code, struct pleat_e
 {
     const int data = session->in_data ? pleat_state_data(session->saved) : -1;
     int failed = 0;
+    bool is_first = true;
     for (struct pleat_object *object = session->objects; object && !failed; object = object->next) {
-        if (!*code)
+        const bool is_copied = object->ops->settle && data >= 0 && !session->nodes && !object->tail;
+        if (is_copied && !is_first)
+            failed = await_freeing(session, err);
+        is_first = is_first && !is_copied;
+        if (!failed && !*code)
             *code = object->ops->load(object, session->saved, data, err);
-        if (session->nodes && object->ops->gather)
+        if (!failed && session->nodes && object->ops->gather)
             failed = object->ops->gather(object, code, err);
-        if (!failed && object->ops->settle && data >= 0 && !session->nodes && !object->tail)
+        if (!failed && is_copied)
             failed = settle(session, object, code, err);
     }
     return failed;
