@@ -132,10 +132,11 @@ def test_what_a_lost_agent_measured_is_kept(pleat):
     configure(pleat, "off")
     go = pleat.path("go")
     number = pleat.submit("--no-requeue", "--", PYTHON, "-c", EAT, 50, go)
-    wait_until(lambda: (pleat.job(number)["memory_kb"] or 0) > 50 * MIB, "it is measured")
+    told = 40 * MIB  # what was told while it took the memory is told anew when it is a quarter more
+    wait_until(lambda: (pleat.job(number)["memory_kb"] or 0) > told, "it is measured")
     os.kill(pleat.agent_pid(), signal.SIGKILL)
     job = pleat.wait_end(number)
-    assert job["state"] == "failed" and job["memory_kb"] > 50 * MIB, job
+    assert job["state"] == "failed" and job["memory_kb"] > told, job
 
 
 @pytest.fixture
