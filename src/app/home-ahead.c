@@ -22,7 +22,7 @@ static size_t page_up(double bytes)
 static bool find_items(struct pleat_home *home, int data)
 {
     struct pleat_home_mark mark;
-    if (pleat_home_read_mark(home, data, &mark, NULL))
+    if (!pleat_home_peek_mark(home, data, &mark))
         return false;
     home->ahead.from =
         (struct pleat_home_place){.fd = data, .half = mark.half, .ranks = mark.ranks};

@@ -362,15 +362,20 @@ static uint64_t checksum_of(const struct mark_head *head, const int64_t *counts)
     return pleat_session_hash(hash, counts, (size_t)head->ranks * sizeof(*counts));
 }
 
-/* Reads the mark of a half. *counts: NULL: it has no good mark. */
+/* Reads the mark of a half. *counts: NULL: it has no good mark. *torn: set where there is a mark
+ * that is not good: it is being written, or whoever wrote it has died. */
 static int read_half(const struct pleat_home *home, int fd, unsigned half, struct mark_head *head,
-                     int64_t **counts, struct pleat_error *err)
+                     int64_t **counts, bool *torn, struct pleat_error *err)
 {
     const uint64_t at = home->window + half * MARK_BYTES;
     *counts = NULL;
     int code = pleat_state_read_data(fd, at, head, sizeof(*head), err);
-    if (code || head->magic != MARK_MAGIC || head->ranks < 1 || head->ranks > COUNTS_MOST)
+    if (code || head->magic != MARK_MAGIC)
         return code;
+    if (head->ranks < 1 || head->ranks > COUNTS_MOST) {
+        *torn = true;
+        return 0;
+    }
     const size_t bytes = (size_t)head->ranks * sizeof(**counts);
     int64_t *read = malloc(bytes);
     if (!read)
@@ -379,6 +384,7 @@ static int read_half(const struct pleat_home *home, int fd, unsigned half, struc
     bool good = !code && head->checksum == checksum_of(head, read);
     for (uint64_t i = 0; good && i < head->ranks; i++)
         good = read[i] >= 0;
+    *torn = *torn || !good;
     if (good)
         *counts = read;
     else
@@ -386,17 +392,19 @@ static int read_half(const struct pleat_home *home, int fd, unsigned half, struc
     return code;
 }
 
-/* The good mark with the highest number counts. *number: 0: there is none. */
+/* The good mark with the highest number counts. *number: 0: there is none. *torn: another one,
+ * which may be newer, is not good. */
 static int find_mark(const struct pleat_home *home, int fd, struct pleat_home_mark *mark,
-                     uint64_t *number, struct pleat_error *err)
+                     uint64_t *number, bool *torn, struct pleat_error *err)
 {
     int code = 0;
+    *torn = false;
     *mark = (struct pleat_home_mark){0};
     *number = 0;
     for (unsigned half = 0; half < 2 && !code; half++) {
         struct mark_head head;
         int64_t *counts;
-        code = read_half(home, fd, half, &head, &counts, err);
+        code = read_half(home, fd, half, &head, &counts, torn, err);
         if (counts && head.number > *number) {
             free(mark->counts);
             *mark = (struct pleat_home_mark){half, (int)head.ranks, counts};
@@ -416,11 +424,12 @@ int pleat_home_write_mark(const struct pleat_home *home, int fd, const struct pl
                           struct pleat_error *err)
 {
     struct pleat_home_mark there;
+    bool torn;
     struct mark_head head = {.magic = MARK_MAGIC, .ranks = (uint64_t)mark->ranks};
     if (head.ranks > COUNTS_MOST)
         return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' cannot be on %d ranks", home->name,
                                mark->ranks);
-    int code = find_mark(home, fd, &there, &head.number, err);
+    int code = find_mark(home, fd, &there, &head.number, &torn, err);
     free(there.counts);
     if (code)
         return code;
@@ -436,10 +445,24 @@ int pleat_home_read_mark(const struct pleat_home *home, int fd, struct pleat_hom
                          struct pleat_error *err)
 {
     uint64_t number;
-    int code = find_mark(home, fd, mark, &number, err);
+    bool torn;
+    int code = find_mark(home, fd, mark, &number, &torn, err);
     return code || number
                ? code
                : pleat_error_set(err, PLEAT_E_CORRUPT, "the memory of '%s' is damaged", home->name);
+}
+
+bool pleat_home_peek_mark(const struct pleat_home *home, int fd, struct pleat_home_mark *mark)
+{
+    uint64_t number;
+    bool torn;
+    if (find_mark(home, fd, mark, &number, &torn, NULL))
+        return false;
+    if (number && !torn)
+        return true;
+    free(mark->counts);
+    mark->counts = NULL;
+    return false;
 }
 
 int pleat_home_list_marks(const struct pleat_home *home, struct pleat_stretches *list)

@@ -97,9 +97,9 @@ if(PLEAT_MPI)
     no-memory-half-way no-address-space small-files small-files+copies mismatches different-grids narrow)
   app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches narrow)
   app_data(items openmpi pleat-openmpi resizes-and-relaunches resizes+copies copy deaths-in-shrink
-    items-refused items-memory items-bound items-ahead items-mismatch items-lost items-checked
+    items-refused items-memory items-bound items-ahead items-late-mark items-mismatch items-lost items-checked
     items-moves items-moves+copies)
-  app_data(items mpich pleat-mpich relaunches relaunches+copies items-bound items-ahead items-lost)
+  app_data(items mpich pleat-mpich relaunches relaunches+copies items-bound items-ahead items-late-mark items-lost)
   app_scalapack(openmpi pleat-openmpi)
   app_scalapack(mpich pleat-mpich)
 endif()

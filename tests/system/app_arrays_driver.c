@@ -510,6 +510,17 @@ static void items_bound(void)
     end_well();
 }
 
+/* New ranks look where the data are while the mark that says so is written. */
+static void items_late_mark(void)
+{
+    setenv("PLEAT_TEST_WRITES_LATE", "0:100", 1);
+    start(2, WORDS(program, "--few", "--crowd", "20000", "--entries", "300", "--resizes", "2"));
+    for (uint32_t size = 3; size >= 2; size--)
+        APP_CHECK(&job, app_job_relaunch_warm(&job, size).phase == PLEAT_MAILBOX_SAVED);
+    end_well();
+    unsetenv("PLEAT_TEST_WRITES_LATE");
+}
+
 /* New ranks take the memory for their particles while the old ones compute, and change how many
  * there are. */
 static void items_ahead(void)
@@ -664,6 +675,7 @@ static const struct scenario {
     {"items-checked", items_checked},
     {"items-memory", items_memory},
     {"items-bound", items_bound},
+    {"items-late-mark", items_late_mark},
     {"items-ahead", items_ahead},
     {"items-moves", items_moves},
     {"items-mismatch", items_mismatch},

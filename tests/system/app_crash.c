@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static int is_inside;
@@ -49,6 +50,17 @@ static int step(int can_fail)
     return 1;
 }
 
+static void be_late(void)
+{
+    int place = 0;
+    int ms = 0;
+    const char *order = getenv("PLEAT_TEST_WRITES_LATE");
+    if (!is_inside || !order || sscanf(order, "%d:%d", &place, &ms) != 2 || place != my_place)
+        return;
+    const struct timespec pause = {.tv_nsec = ms * 1000000L};
+    nanosleep(&pause, NULL);
+}
+
 void app_crash_inside(int inside)
 {
     is_inside = inside;
@@ -65,6 +77,8 @@ int fallocate(int fd, int mode, off_t offset, off_t length)
 
 int madvise(void *at, size_t bytes, int advice)
 {
+    if (advice == MADV_POPULATE_WRITE) /* to be written, in the data file */
+        be_late();
     return step(1) ? -1 : (int)syscall(SYS_madvise, at, bytes, advice);
 }
 
