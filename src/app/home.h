@@ -135,8 +135,8 @@ int pleat_home_read_mark(const struct pleat_home *home, int fd, struct pleat_hom
 /* For who looks while others may write: false where it is not certain which mark counts, so that
  * where the items are is not known now. What an older mark says must not be believed then: where it
  * has none the newer one has them. */
-bool pleat_home_peek_mark(const struct pleat_home *home, int fd, struct pleat_home_mark *mark)
-    PLEAT_MUST_CHECK;
+bool pleat_home_peek_mark(const struct pleat_home *home, int fd,
+                          struct pleat_home_mark *mark) PLEAT_MUST_CHECK;
 /* Lists the bytes of a state where the mark that counts may be, which a node needs to read it.
  * PLEAT_E_NOMEM. */
 int pleat_home_list_marks(const struct pleat_home *home,
