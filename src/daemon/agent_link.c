@@ -69,6 +69,12 @@ bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *fea
     return false;
 }
 
+bool agent_lacks(struct daemon *d, uint32_t site, uint32_t node, const char *feature)
+{
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && agent->connection && !agent_knows(d, site, node, feature);
+}
+
 const char *agent_stands_on(struct daemon *d, uint32_t site, uint32_t node)
 {
     const struct agent *agent = agent_get(d, site, node);

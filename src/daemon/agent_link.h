@@ -28,6 +28,9 @@ void agent_needed(struct daemon *d, const char *site, uint32_t node);
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether the agent has a feature (wire/message.h); an agent from before an upgrade may lack it. */
 bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
+/* Whether it has told that it lacks it: one that has not called yet, as after a restart of pleatd,
+ * has not. */
+bool agent_lacks(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
 /* The name of the host of a node's connected agent, as it says; NULL: it did not say. Borrowed. */
 const char *agent_stands_on(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether processes that run on a node can be told CPUs that its agent may not use itself. */

@@ -289,8 +289,8 @@ static int check_move(struct daemon *d, const struct pleat_change_order *order,
                                "it cannot leave the node from which it is led: its files are sent "
                                "there, as that does not see those of the host where it was "
                                "submitted");
-    if (!agent_knows(d, order->site, order->node, PLEAT_FEATURE_MOVES) ||
-        !agent_knows(d, order->site, next, PLEAT_FEATURE_MOVES))
+    if (agent_lacks(d, order->site, order->node, PLEAT_FEATURE_MOVES) ||
+        agent_lacks(d, order->site, next, PLEAT_FEATURE_MOVES))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "it cannot leave the node from which it is led: an agent of it was "
                                "started before Pleat was upgraded");

@@ -117,6 +117,26 @@ def test_pleatd_is_killed_while_it_leaves(pleat, delay_s):
     assert ends(pleat, job, go)["attempt"] == 0
 
 
+def test_the_other_agent_calls_late(pleat):
+    """After pleatd was killed, when it is known already that the job has to leave. An agent that has not called yet is not taken
+    for one of before an upgrade, which could not do that."""
+    go = go_file("go-late")
+    job, first, _ = over_two(pleat, "openmpi", go)
+    late = agent_on(pleat, "a2")
+    os.kill(late, signal.SIGSTOP)
+    try:
+        pleat.kill_daemon()
+        pleat.cluster.command("scancel", first)
+        pleat.run("info")
+        wait_until(lambda: f"Slurm ends its allocation {first} on " in pleat.events(job), f"it is known: {pleat.log()}")
+        time.sleep(1)  # for what pleatd makes of it
+    finally:
+        os.kill(late, signal.SIGCONT)
+    left(pleat, job, first, 4, 2)
+    assert "before Pleat was upgraded" not in pleat.log()
+    assert ends(pleat, job, go)["attempt"] == 0
+
+
 @pytest.mark.parametrize("step", ["lead settle", "part settle"])
 def test_an_agent_is_killed_while_it_leaves(pleat, step):
     """The one on the host that is left, or the other one, while both agree on when. Its state is lost: it waits again, keeps what
