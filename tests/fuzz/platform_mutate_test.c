@@ -5,7 +5,8 @@
 
 static const char all_keys[] =
     "# sites\nsite near {\n  nodes = 64\n  slots = 2\n  threshold = 3\n  speed = 1.5\n"
-    "  claim-delay = \"5 s +- 2 s\"\n  start-delay = 2\n  grow-delay = 1\n  release-delay = \"500 ms\"\n"
+    "  claim-delay = \"5 s +- 2 s\"\n  start-delay = 2\n  grow-delay = 1\n  release-delay = \"500 "
+    "ms\"\n"
     "  background-gap = \"1 h\"\n  background-run = \"30 min\"\n  background-processors = 8\n"
     "  queue = easy\n  limit = \"4 h\"\n  leave = \"1 min\"\n  queue-time = \"2 d\"\n"
     "  background-estimate = 2.5\n}\n"

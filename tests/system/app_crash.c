@@ -57,7 +57,7 @@ static void be_late(void)
     const char *order = getenv("PLEAT_TEST_WRITES_LATE");
     if (!is_inside || !order || sscanf(order, "%d:%d", &place, &ms) != 2 || place != my_place)
         return;
-    const struct timespec pause = {.tv_nsec = ms * 1000000L};
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
     nanosleep(&pause, NULL);
 }
 
