@@ -129,7 +129,7 @@ def test_the_other_agent_calls_late(pleat):
         pleat.cluster.command("scancel", first)
         pleat.run("info")
         wait_until(lambda: f"Slurm ends its allocation {first} on " in pleat.events(job), f"it is known: {pleat.log()}")
-        time.sleep(1)  # for what pleatd makes of it
+        wait_until(lambda: any(change[:3] == (4, 2, "site") for change in resizes(pleat, job)), f"it is to leave: {pleat.log()}")
     finally:
         os.kill(late, signal.SIGCONT)
     left(pleat, job, first, 4, 2)
