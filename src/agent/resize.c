@@ -383,6 +383,12 @@ static bool tell_again(const struct pleat_malleable *malleable, bool ask, uint64
                               resize);
 }
 
+/* Whether the run is ending, or has ended, to go on elsewhere after that resize: its end says so. */
+static bool has_moved(const struct pleat_malleable *malleable, uint64_t resize)
+{
+    return malleable->run->moved && malleable->run->moved == resize;
+}
+
 static bool is_outstanding(const struct pleat_malleable *malleable, bool ask, uint64_t resize)
 {
     return malleable->kind == (ask ? PLEAT_REQUEST_ASK : PLEAT_REQUEST_RESIZE) &&
@@ -405,6 +411,7 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
     pleat_malleable_look(malleable);
     if (is_outstanding(malleable, ask, request->resize) ||
         (!ask && pleat_succession_will_tell(malleable->run, request->resize)) ||
+        (!ask && has_moved(malleable, request->resize)) ||
         tell_again(malleable, ask, request->resize))
         return 0;
     if (malleable->kind != PLEAT_REQUEST_NONE)
@@ -445,7 +452,8 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
             malleable->unwanted = true;
         return 0;
     }
-    if (pleat_succession_will_tell(malleable->run, resize) || tell_again(malleable, false, resize))
+    if (pleat_succession_will_tell(malleable->run, resize) || has_moved(malleable, resize) ||
+        tell_again(malleable, false, resize))
         return 0;
     if (!takes_requests(malleable))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited",

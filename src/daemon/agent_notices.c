@@ -182,6 +182,17 @@ void agents_learn(struct daemon *d)
             learn_folded(d, d->jobs.by_number.items[i]);
 }
 
+/* Whether a run has left its node for a change that is over for the core: nobody would start it
+ * elsewhere, and its job would hold processors for ever. */
+static bool goes_on_nowhere(const struct daemon *d, uint32_t component, const json_t *params)
+{
+    uint32_t index = pleat_core_view(d->core)->components[component].resize;
+    const struct pleat_resize *resize =
+        index == PLEAT_NONE ? NULL : pleat_core_resize(d->core, index);
+    uint64_t moved = (uint64_t)cost_of(params, "moved");
+    return moved && !(resize && resize->id == moved);
+}
+
 /* What is told of a whole run here, not by one agent. Takes `params`; NULL: there was no memory. */
 static void told_of_all(struct daemon *d, uint64_t run, const char *method, json_t *params)
 {
@@ -189,6 +200,10 @@ static void told_of_all(struct daemon *d, uint64_t run, const char *method, json
     uint32_t component = run_component(d, run);
     struct job *job = params ? job_of_component(d, component) : NULL;
     struct pleat_runner *runner = job ? job_runner(d, job) : NULL;
+    if (job && !strcmp(method, "exited") && goes_on_nowhere(d, component, params)) {
+        (void)json_object_del(params, "moved"); /* the job begins again, or says why not */
+        (void)json_object_set_new(params, "lost", json_true());
+    }
     if (job)
         learn(d, job, method, params);
     if (job && runner->ops->notice(runner, component, method, params, &err))
@@ -299,6 +314,11 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     } else if (!rc && !strcmp(message->method, "asked")) {
         rc = asked_take(d, job, (uint64_t)run, message->params, &err);
     } else if (!rc) {
+        if (!strcmp(message->method, "exited") &&
+            goes_on_nowhere(d, component, message->params)) {
+            told_of_all(d, (uint64_t)run, "exited", json_deep_copy(message->params));
+            return;
+        }
         learn(d, job, message->method, message->params);
         if (!strcmp(message->method, "warning"))
             return;

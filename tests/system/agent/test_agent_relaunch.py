@@ -46,6 +46,20 @@ def remove(world, name):
     os.unlink(world.directory / name)
 
 
+def test_an_order_to_leave_the_node_comes_again(ranks):
+    """As from a pleatd that has just begun, while the run ends or when it has ended: its end is the answer, and is told again."""
+    ranks.daemon.expect("started", 1)
+    how = {"moves": True, "nodes": [{"node": 1, "address": "127.0.0.1", "slots": 2}], "grace_s": 10}
+    ranks.daemon.call("resize", run=1, resize=10, target=2, relaunch=how)
+    assert ranks.daemon.expect("exited", 1)["moved"] == 10
+    ranks.daemon.call("resize", run=1, resize=10, target=2, relaunch=how)
+    ranks.daemon.call("withdraw", run=1, resize=10)
+    ranks.daemon.fails("state", "resize", run=1, resize=11, target=2, relaunch=how)
+    ranks.daemon.fails("state", "withdraw", run=1, resize=11)
+    [listed] = ranks.daemon.call("list")["runs"]
+    assert listed["state"] == "exited"
+
+
 def test_resizes(ranks):
     first = ranks.daemon.expect("started", 1)["pid"]
     resize(ranks, 10, 5)

@@ -407,6 +407,19 @@ def test_refused_resize_ends_at_once(pleat):
     assert pleat.job(number)["text"] is None and pleat.call("jobs", all=True)["jobs"][0]["text"] is None
 
 
+def test_a_run_that_leaves_its_node_for_a_change_that_is_over(pleat):
+    """Nobody starts it elsewhere: the job does not wait for that, but is started anew."""
+    pleat.call("info")
+    agent = FakeAgent(pleat)
+    number = pleat.submit(*loop(more=["--initial", "2"]))
+    run = agent.start()
+    resize = agent.refuse("resize", -7, "there is no room for that")["resize"]
+    pleat.wait_outcome(number, "application failed")
+    agent.say("exited", run=run, code=0, signal=0, cpu_us=0, max_rss_kb=0, left=0, moved=resize, iteration=5)
+    job = agent.end(pleat, agent.start(), number)
+    assert (job["state"], job["attempt"]) == ("done", 1), job
+
+
 def test_killing_what_is_not_there(pleat):
     pleat.call("info")
     agent = FakeAgent(pleat)
