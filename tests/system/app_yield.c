@@ -5,8 +5,8 @@
  * mpi_yield_when_idle. Each pass of MPICH's loop polls shared memory, and then asks UCX.
  *
  * Where nobody else wants the processor one that yields has it again at once, and a rank that waits
- * for long takes all of it from the other tests: it sleeps for moments then, with either MPI. With
- * Open MPI, of which all that comes is seen, these get longer the longer it waits.
+ * for long takes all of it from the other tests: it sleeps for moments then, which get longer the
+ * longer it waits.
  *
  * Folded processes are left alone: libpleat-fold is asked first, and decides who waits how. */
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ enum {
     AWAY_OPENMPI_NS = 1000000,
     YIELDS_NS = 200000,
     NAP_NS = 50000,
-    NAP_MOST_NS = 1000000,
+    NAP_MOST_NS = 4000000,
     WAITS_PER_NAP = 16 /* so much longer than a nap it has waited before it */
 };
 
@@ -56,9 +56,13 @@ static bool is_folded(void)
     return folded;
 }
 
-static void give_way(int64_t now, int64_t nap_ns)
+static void give_way(int64_t now)
 {
-    const struct timespec nap = {0, nap_ns};
+    struct timespec nap = {0, (now - vain.since_ns) / WAITS_PER_NAP};
+    if (nap.tv_nsec < NAP_NS)
+        nap.tv_nsec = NAP_NS;
+    if (nap.tv_nsec > NAP_MOST_NS)
+        nap.tv_nsec = NAP_MOST_NS;
     if (now - vain.since_ns < YIELDS_NS)
         (void)syscall(SYS_sched_yield);
     else
@@ -73,10 +77,7 @@ int sched_yield(void)
     const int64_t now = now_ns();
     if (!vain.since_ns || now - vain.left_ns > AWAY_OPENMPI_NS)
         vain.since_ns = now;
-    int64_t nap_ns = (now - vain.since_ns) / WAITS_PER_NAP;
-    if (nap_ns < NAP_NS)
-        nap_ns = NAP_NS;
-    give_way(now, nap_ns < NAP_MOST_NS ? nap_ns : NAP_MOST_NS);
+    give_way(now);
     vain.left_ns = now_ns();
     vain.yields = true;
     return 0;
@@ -114,7 +115,7 @@ unsigned ucp_worker_progress(void *worker)
         vain.since_ns = now;
     }
     if (!events && ++vain.passes > PASSES_IN_VAIN)
-        give_way(now, NAP_NS);
+        give_way(now);
     vain.left_ns = now_ns();
     return events;
 }

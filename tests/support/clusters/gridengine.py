@@ -13,6 +13,8 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
+from patience import PATIENCE
+
 from .world import SHARED, USER, wait_until
 
 PROGRAMS = ("sge_qmaster", "sge_execd", "qsub", "qstat", "qhost", "qdel", "qconf", "qrsh")
@@ -37,7 +39,7 @@ scheduler_threads 1
 """
 # what differs from the usual configuration; jobs of root's are let run, as tests have no others' accounts
 CONFIG = {"execd_spool_dir": "{dir}/spool/execd", "min_uid": "0", "min_gid": "0", "load_report_time": "00:00:02",
-          "max_unheard": "00:00:08", "mailer": "/bin/true"}
+          "max_unheard": f"00:00:{round(8 * PATIENCE):02}", "mailer": "/bin/true"}
 SCHEDULER = {"schedule_interval": "0:0:1", "flush_submit_sec": "1", "flush_finish_sec": "1", "job_load_adjustments": "NONE"}
 ENVIRONMENT = """\
 pe_name {name}

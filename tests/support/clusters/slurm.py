@@ -9,6 +9,8 @@ one another, but that their hosts are in one network."""
 
 import signal
 
+from patience import PATIENCE
+
 from .world import SHARED, USER, wait_until
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sinfo", "srun", "sbatch", "scontrol", "scancel", "squeue")
@@ -48,10 +50,10 @@ NodeName={name}[1-{nodes}] CPUs={cpus} RealMemory={memory} State=UNKNOWN
 """
 # what tests may set otherwise. A busy machine must not make a node look dead, or drain it since a process ended late.
 SETTINGS = {"SlurmdTimeout": 60, "MessageTimeout": 10, "UnkillableStepTimeout": 60}
-# for those in which nodes die: one is down soon after it stopped answering
-DEAD_SOON = {"SlurmdTimeout": 4, "MessageTimeout": 3}
+# for those in which nodes die: one is down soon after it stopped answering, but not one that is slow
+DEAD_SOON = {"SlurmdTimeout": round(4 * PATIENCE), "MessageTimeout": round(3 * PATIENCE)}
 # for those in which a controller does not answer: commands and the library give up a few of these times later
-IMPATIENT = {"MessageTimeout": 3}
+IMPATIENT = {"MessageTimeout": round(3 * PATIENCE)}
 PARTITIONS = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
 
 

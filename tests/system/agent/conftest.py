@@ -1,5 +1,6 @@
 """A daemon that speaks the protocol of docs/protocol.md to a real pleat-agent."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
-from patience import PATIENCE  # noqa: E402
+from patience import PATIENCE, pytest_collection_modifyitems  # noqa: E402,F401
 
 BUILD = os.environ.get("PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build"))
 AGENT = os.path.join(BUILD, "bin", "pleat-agent")
@@ -97,6 +98,12 @@ class Daemon:
         self.listener.listen()
 
     def accept(self, hello=True):
+        """The greeting of an agent that calls. One that was not answered at once, on a machine that stood still, has called again."""
+        while True:
+            with contextlib.suppress(BrokenPipeError, Lost):
+                return self.greet(hello)
+
+    def greet(self, hello):
         self.connection, _ = self.listener.accept()
         self.connection.settimeout(LIMIT_S * PATIENCE)
         self.buffer = b""

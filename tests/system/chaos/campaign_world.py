@@ -14,12 +14,13 @@ import campaign_jobs
 import campaign_verdict
 from conftest import (DIARY, PLEAT, ChaosInstance, Stubborn, check_slots, comm_of, is_alive, parent_of, pids_with, uptime,
                       wait_until, words_of)
+from patience import PATIENCE
 
 PROCESSORS = 8
 ALIVE = 7       # jobs that wait or run at a time
 CLIENTS = 12    # commands under way at a time
-FAR_S = 240     # nothing may take longer to its end, once nothing is killed any more
-HUNG_S = 30     # a program of which something was struck, and that does not end by itself
+FAR_S = 240 * PATIENCE   # nothing may take longer to its end, once nothing is killed any more
+HUNG_S = 30 * PATIENCE   # a program of which something was struck, and that does not end by itself
 TELL_S = 15
 CONFIG = """
 site "local" {{

@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
-from patience import PATIENCE  # noqa: E402
+from patience import PATIENCE, pytest_collection_modifyitems  # noqa: E402,F401
 
 BUILD = os.path.abspath(os.environ.get(
     "PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build")))

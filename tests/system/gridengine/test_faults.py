@@ -10,16 +10,18 @@ import re
 
 from clusters import wait_until
 from clusters.pleat import ENDED, Counted, Pleat
+from patience import PATIENCE
 
-MORE = "agent_answer_s = 8\nagent_orphan_s = 2\n"
+MORE = f"agent_answer_s = {8 * PATIENCE}\nagent_orphan_s = 2\n"
 
 
 @contextlib.contextmanager
 def pleat_of(grid, site="", **options):
     """One of its own, which leaves nothing."""
     pleat = Pleat(grid, f'kind = gridengine root = "{grid.dir}" queue = all.q {site}', ["qrsh"], **options)
-    conf = pleat.path("pleat.conf")  # Grid Engine gives a host of which it has not heard for a moment: the next one is tried soon
-    conf.write_text(conf.read_text().replace("agent_s = 30", "agent_s = 12"))
+    # Grid Engine gives a host of which it has not heard for a moment, and itself gives up after a minute: the next one is tried sooner
+    conf = pleat.path("pleat.conf")
+    conf.write_text(conf.read_text().replace("agent_s = 30", f"agent_s = {min(12 * PATIENCE, 30)}"))
     try:
         yield pleat
     except BaseException:

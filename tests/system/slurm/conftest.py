@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 import clusters  # noqa: E402
 from clusters.slurm import PARTITIONS, PROGRAMS  # noqa: E402
+from patience import pytest_collection_modifyitems  # noqa: E402,F401
 
 
 def skip_loudly():
