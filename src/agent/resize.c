@@ -383,7 +383,8 @@ static bool tell_again(const struct pleat_malleable *malleable, bool ask, uint64
                               resize);
 }
 
-/* Whether the run is ending, or has ended, to go on elsewhere after that resize: its end says so. */
+/* Whether the run is ending, or has ended, to go on elsewhere after that resize: its end says so.
+ */
 static bool has_moved(const struct pleat_malleable *malleable, uint64_t resize)
 {
     return malleable->run->moved && malleable->run->moved == resize;

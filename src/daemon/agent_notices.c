@@ -314,8 +314,7 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     } else if (!rc && !strcmp(message->method, "asked")) {
         rc = asked_take(d, job, (uint64_t)run, message->params, &err);
     } else if (!rc) {
-        if (!strcmp(message->method, "exited") &&
-            goes_on_nowhere(d, component, message->params)) {
+        if (!strcmp(message->method, "exited") && goes_on_nowhere(d, component, message->params)) {
             told_of_all(d, (uint64_t)run, "exited", json_deep_copy(message->params));
             return;
         }

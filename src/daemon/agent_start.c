@@ -20,6 +20,7 @@ enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800, ENDING_MS = 10
 
 static void agent_spawn(struct agent *agent);
 static void on_timer(uv_timer_t *handle);
+static void end_silent(struct agent *agent);
 
 void agent_start_init(struct agent *agent)
 {
@@ -72,6 +73,37 @@ static void say_ended(struct agent *agent)
     note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
 }
 
+/* By when an agent that is cut off has surely ended its jobs, and itself: it may notice later than
+ * pleatd that it hears nothing, and its jobs have a while to end. 0: it never does so. */
+static double orphaned_s(const struct daemon *d)
+{
+    enum { NOTICES_S = 30, ENDS_S = 30 };
+    double orphan_s = (double)d->config.agent_orphan_us / 1e6;
+    return orphan_s > 0 ? orphan_s + NOTICES_S + ENDS_S : 0;
+}
+
+/* An agent on a node of a batch system has lost its connection, and does not call again. A system
+ * that does not see that the node is gone would keep the allocation, and its job would hold it. */
+static void wait_for_orphan(struct agent *agent)
+{
+    double waited_s = (double)agent->looks * AGENT_LOOK_MS / 1e3,
+           most_s = orphaned_s(agent->daemon);
+    if (most_s > 0 && waited_s >= most_s) {
+        char text[300];
+        snprintf(text, sizeof(text),
+                 "the agent of node %u of site %s has not called again for %.0f s, and has ended "
+                 "what it ran (agent_orphan_s): its node is given up",
+                 agent->node, agent->daemon->config.sites[agent->site].name, waited_s);
+        daemon_log("%s", text);
+        note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+        agent->looks = 0; /* again, if the site cannot be told now */
+        end_silent(agent);
+    }
+    /* where that has ended the node, nobody waits for its agent any more */
+    if (!agent->gone)
+        uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
+}
+
 /* An agent lives, but does not connect. The time is counted in looks, not by the clock, since
  * pleatd itself may have been stopped. */
 static void wait_for_call(struct agent *agent)
@@ -96,6 +128,10 @@ static void on_timer(uv_timer_t *handle)
     if (agent->connection)
         return;
     agent->looks++;
+    if (agent->daemon->config.sites[agent->site].brings_agents) {
+        wait_for_orphan(agent);
+        return;
+    }
     if (agent_lock_is_held(agent->daemon, agent->site, agent->node)) {
         wait_for_call(agent);
         return;
@@ -105,11 +141,8 @@ static void on_timer(uv_timer_t *handle)
     agent_spawn(agent);
 }
 
-/* Where the site brings its agents, they call, or the site says that their node is gone. */
 void agent_expect(struct agent *agent)
 {
-    if (agent->daemon->config.sites[agent->site].brings_agents)
-        return;
     agent->looks = 0;
     uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }

@@ -8,11 +8,14 @@ import contextlib
 import json
 import re
 
+import pytest
+
 from clusters import wait_until
 from clusters.pleat import ENDED, Counted, Pleat
 from patience import PATIENCE
 
-MORE = f"agent_answer_s = {8 * PATIENCE}\nagent_orphan_s = 2\n"
+# shorter than it takes a connection to break by itself
+MORE = f"agent_answer_s = {min(8 * PATIENCE, 16)}\nagent_orphan_s = 2\n"
 
 
 @contextlib.contextmanager
@@ -80,9 +83,11 @@ def test_a_node_crashes_and_pleatd_too(grid):
             grid.until_idle()
 
 
-def test_a_node_is_cut_off(grid):
-    """What ran there ends by itself, while the job runs on the other one."""
-    with pleat_of(grid, name="node", more=MORE) as pleat:
+@pytest.mark.parametrize("more", [MORE, "agent_orphan_s = 2\n"], ids=["silent", "broken"])
+def test_a_node_is_cut_off(grid, more):
+    """What ran there ends by itself, while the job runs on the other one, also if the connection has broken before the agent counts
+    as silent: Grid Engine itself never says that the node is gone."""
+    with pleat_of(grid, name="node", more=more) as pleat:
         job = Counted(pleat, "island")
         name = job.begun()
         host = grid.world[name]
