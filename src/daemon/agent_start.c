@@ -48,6 +48,13 @@ static int ping_after_s(const struct agent *agent)
     return most_s > 0 && most_s < PING_S ? (int)(most_s < 1 ? 1 : most_s) : PING_S;
 }
 
+/* Into the log, and among the daemon's events. */
+static void say(struct agent *agent, const char *text)
+{
+    daemon_log("%s", text);
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+}
+
 static void say_silent(struct agent *agent, const char *how)
 {
     char text[300], then[80] = "it is waited for";
@@ -58,8 +65,7 @@ static void say_silent(struct agent *agent, const char *how)
              "the agent of node %u of site %s lives, but has not %s for %d s: %s", agent->node,
              agent->daemon->config.sites[agent->site].name, how, SAY_S, then);
     agent->said_silent = true;
-    daemon_log("%s", text);
-    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+    say(agent, text);
 }
 
 static void say_ended(struct agent *agent)
@@ -69,8 +75,7 @@ static void say_ended(struct agent *agent)
     snprintf(text, sizeof(text), "the agent of node %u of site %s did not answer, and is ended %s",
              agent->node, site->name,
              site->brings_agents ? "with its node" : "(signal 9): the next one ends what it ran");
-    daemon_log("%s", text);
-    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+    say(agent, text);
 }
 
 /* By when an agent that is cut off has surely ended its jobs, and itself: it may notice later than
@@ -94,8 +99,7 @@ static void wait_for_orphan(struct agent *agent)
                  "the agent of node %u of site %s has not called again for %.0f s, and has ended "
                  "what it ran (agent_orphan_s): its node is given up",
                  agent->node, agent->daemon->config.sites[agent->site].name, waited_s);
-        daemon_log("%s", text);
-        note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+        say(agent, text);
         agent->looks = 0; /* again, if the site cannot be told now */
         end_silent(agent);
     }

@@ -7,6 +7,7 @@
 Host g0 has the qmaster, and is where users log in; g1, g2, ... are nodes. All that Grid Engine writes is in the world's own
 file system; of the packages only the programs are used."""
 
+import datetime
 import pathlib
 import re
 import signal
@@ -39,7 +40,7 @@ scheduler_threads 1
 """
 # what differs from the usual configuration; jobs of root's are let run, as tests have no others' accounts
 CONFIG = {"execd_spool_dir": "{dir}/spool/execd", "min_uid": "0", "min_gid": "0", "load_report_time": "00:00:02",
-          "max_unheard": f"00:00:{round(8 * PATIENCE):02}", "mailer": "/bin/true"}
+          "max_unheard": str(datetime.timedelta(seconds=round(8 * PATIENCE))), "mailer": "/bin/true"}
 SCHEDULER = {"schedule_interval": "0:0:1", "flush_submit_sec": "1", "flush_finish_sec": "1", "job_load_adjustments": "NONE"}
 ENVIRONMENT = """\
 pe_name {name}

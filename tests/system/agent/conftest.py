@@ -1,6 +1,5 @@
 """A daemon that speaks the protocol of docs/protocol.md to a real pleat-agent."""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -98,10 +97,12 @@ class Daemon:
         self.listener.listen()
 
     def accept(self, hello=True):
-        """The greeting of an agent that calls. One that was not answered at once, on a machine that stood still, has called again."""
-        while True:
-            with contextlib.suppress(BrokenPipeError, Lost):
-                return self.greet(hello)
+        """The greeting of an agent that calls. One that was not answered at once, on a machine that stood still, has called again:
+        once."""
+        try:
+            return self.greet(hello)
+        except BrokenPipeError:
+            return self.greet(hello)
 
     def greet(self, hello):
         self.connection, _ = self.listener.accept()
