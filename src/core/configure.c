@@ -134,6 +134,9 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
         site_anew(site);
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
+    site->whole = event->u.site.whole > site->capacity && event->u.site.whole <= PLEAT_SIZE_MAX
+                      ? event->u.site.whole
+                      : 0;
     if (event->u.site.node_most > 0)
         site->node_most = event->u.site.node_most;
     (void)take_background(site, event);
@@ -378,7 +381,7 @@ int on_site_gone(struct pleat_core *core, const struct pleat_event *event, struc
     site->gone = site->drained = 1;
     site->several = 0;
     site->node_most = 0;
-    site->capacity = site->threshold = site->background = site->others = 0;
+    site->capacity = site->whole = site->threshold = site->background = site->others = 0;
     site_pardon(core, event->component);
     core->wants_pass = true;
     return 0;

@@ -156,7 +156,7 @@ static int check_together(const struct pleat_core *core, uint32_t lead,
          c = sibling_of(core, c))
         need += pleat_accept_start(&core->view, &all[c]);
     for (uint32_t s = 0; s < core->sites.count; s++)
-        capacity += core->sites.items[s].capacity;
+        capacity += pleat_larger(core->sites.items[s].whole, core->sites.items[s].capacity);
     if (need <= capacity)
         return 0;
     return pleat_error_set(err, PLEAT_E_TOOBIG,

@@ -13,6 +13,17 @@
 #include "core/terms.h"
 #include "policy/shares.h"
 
+/* What has too few processors, in words. */
+static const char *what_is_too_small(const struct pleat_core *core, bool one_node)
+{
+    if (one_node)
+        return "must be on one node: the largest";
+    if (core->sites.count > 1)
+        return "the largest site";
+    bool is_cluster = core->sites.items[0].several || core->sites.items[0].node_most > 0;
+    return is_cluster ? "its cluster" : "this machine";
+}
+
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)
 {
@@ -29,7 +40,7 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
                                component->minimum, component->maximum);
     int32_t largest = 0;
     for (uint32_t s = 0; s < core->sites.count; s++) {
-        int32_t capacity = pleat_view_capacity(&core->view, component, s);
+        int32_t capacity = pleat_view_whole_capacity(&core->view, component, s);
         if (component->wanted_site != PLEAT_NONE && component->wanted_site != s)
             continue;
         if (capacity >= need)
@@ -52,11 +63,7 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
                                    ? "no node of its site takes jobs"
                                    : "no node of any site takes jobs");
     return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
-                           need, why,
-                           one_node                 ? "must be on one node: the largest"
-                           : core->sites.count == 1 ? "this machine"
-                                                    : "the largest site",
-                           largest);
+                           need, why, what_is_too_small(core, one_node), largest);
 }
 
 int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err)

@@ -138,6 +138,7 @@
     X(127, deadline)                                                                               \
     X(128, spare2)
 
+/* 48 was padding. */
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
     X(2, background)                                                                               \
@@ -177,9 +178,9 @@
     X(45, others)                                                                                  \
     X(46, node_most)                                                                               \
     X(47, allocation_count)                                                                        \
-    X(48, spare3)                                                                                  \
     X(49, allocation_us)                                                                           \
-    X(50, allocation_squares)
+    X(50, allocation_squares)                                                                      \
+    X(51, whole)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \

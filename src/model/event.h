@@ -139,6 +139,9 @@ struct pleat_event {
             int32_t background;
             /* the most processors of a node, of a site whose nodes come with claims; 0: not told */
             int32_t node_most;
+            /* the capacity once nodes that take no jobs now do again; not above the capacity: there
+             * are none */
+            int32_t whole;
         } site;
         struct {
             uint32_t node;

@@ -460,7 +460,9 @@ struct pleat_site {
     /* how long it took until processors asked for a buffer could be used, where a policy in force
      * needs to know (PLEAT_NEEDS_ALLOCATIONS): how many there were, their mean in microseconds, and
      * the sum of the squares of all differences from that */
-    uint32_t allocation_count, spare3;
+    uint32_t allocation_count;
+    /* the capacity once nodes that take no jobs now do again; 0: the same, there are none */
+    int32_t whole;
     double allocation_us, allocation_squares;
 };
 

@@ -80,6 +80,15 @@ int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_co
                : of_a_lent_node(view, component, site, view->sites[site].capacity);
 }
 
+int32_t pleat_view_whole_capacity(const struct pleat_view *view,
+                                  const struct pleat_component *component, uint32_t site)
+{
+    return pleat_view_is_on_one_node(view, component, site)
+               ? largest_node(view, site, false)
+               : of_a_lent_node(view, component, site,
+                                pleat_larger(view->sites[site].whole, view->sites[site].capacity));
+}
+
 int32_t pleat_view_open_capacity(const struct pleat_view *view,
                                  const struct pleat_component *component, uint32_t site)
 {

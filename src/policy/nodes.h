@@ -89,10 +89,13 @@ static inline bool pleat_view_asks_on_one_node(const struct pleat_view *view,
 const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,
                                               const struct pleat_component *component);
 
-/* The most processors that a component could ever have at a site: of a node, where it must be on
- * one. */
+/* The most processors that a component could have at a site, of all nodes that take jobs: of a
+ * node, where it must be on one. */
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site);
+/* The most that it could ever have there: likewise, of all nodes that may take jobs again. */
+int32_t pleat_view_whole_capacity(const struct pleat_view *view,
+                                  const struct pleat_component *component, uint32_t site);
 /* The most that a running component could ever have where it is: of its node, where it must stay on
  * one; of its nodes, where its processes stay there. */
 int32_t pleat_view_own_capacity(const struct pleat_view *view,

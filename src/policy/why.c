@@ -8,7 +8,7 @@ const char *pleat_waits_name(enum pleat_why_waits code)
 {
     static const char *const names[] = {"next",   "begin",   "too large", "room",  "processors",
                                         "behind", "growing", "kept",      "quiet", "policy",
-                                        "held",   "paused",  "drained"};
+                                        "held",   "paused",  "drained",   "nodes"};
     return code < PLEAT_WAITS_COUNT ? names[code] : "?";
 }
 
@@ -90,10 +90,10 @@ static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint3
 }
 
 /* Of the sites where a component may be placed: the one with the most free processors, how many
- * these are, and the processors of the largest site. */
+ * these are, and the processors of the largest site, now and once all of its nodes take jobs. */
 struct best_place {
     uint32_t site;
-    int32_t free, largest;
+    int32_t free, largest, whole;
     int64_t quiet_until_us; /* when a site that has enough, but is quiet, is not quiet any more */
     bool paused;            /* ... whether it is quiet because starts failed there */
 };
@@ -110,12 +110,15 @@ static struct best_place best_place(const struct pleat_pass *pass, uint32_t comp
         int32_t own = comp->site == site ? comp->earmarked : 0;
         int32_t free = pleat_plan_idle(pass->plan, site) + own;
         int32_t capacity = pleat_view_capacity(view, comp, site);
+        int32_t whole = pleat_view_whole_capacity(view, comp, site);
         if (pleat_view_keeps_to_a_node(view, comp, site)) {
             int32_t on_a_node = pleat_plan_on_a_node(pass->plan, component, site);
             free = free - own < on_a_node ? free : on_a_node + own;
         }
         if (capacity > best.largest)
             best.largest = capacity;
+        if (whole > best.whole)
+            best.whole = whole;
         if (free >= need && place->quiet_until_us > view->now_us &&
             place->quiet_until_us < best.quiet_until_us) {
             best.quiet_until_us = place->quiet_until_us;
@@ -151,7 +154,7 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
     } else if (comp->coming + comp->earmarked > 0) {
         answer.code = PLEAT_WAITS_ROOM;
     } else if (need > best.largest) {
-        answer.code = PLEAT_WAITS_TOO_LARGE;
+        answer.code = need > best.whole ? PLEAT_WAITS_TOO_LARGE : PLEAT_WAITS_NODES;
     } else if (pleat_view_needs_drained(pass->view, comp)) {
         answer.code = PLEAT_WAITS_DRAINED;
     } else if (best.free >= need) {

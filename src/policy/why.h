@@ -21,6 +21,7 @@ enum pleat_why_waits {
     PLEAT_WAITS_HELD,       /* something holds it: pleat_component.holds */
     PLEAT_WAITS_PAUSED,     /* its node, or its site, could not start it or others a moment ago */
     PLEAT_WAITS_DRAINED,    /* every site that is large enough for it is drained */
+    PLEAT_WAITS_NODES,      /* it needs nodes that take no jobs now */
     PLEAT_WAITS_COUNT
 };
 

@@ -111,7 +111,9 @@ struct pleat_batch_site {
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
     int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
+    int32_t whole;         /* CPUs once nodes that take no jobs now do again; 0: not known */
     int32_t told_most;     /* what was told of `largest` */
+    int32_t told_whole;    /* ... of `whole` */
     int32_t others;        /* what was told of what others use */
     int64_t others_before; /* the same of the answer at others_us, as it was */
     int64_t others_us;     /* 0: there was none */
@@ -162,6 +164,9 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
                               uint32_t room);
 /* Whether nothing new is to be claimed on that node. */
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
+/* Whether a node takes jobs of this site, or may again: of a site with a reservation of its own, it
+ * is in that. */
+bool pleat_batch_may_return(const struct pleat_batch_site *site, const json_t *node);
 /* Processors that others use of a node, as the batch system told it. */
 int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t *node);
 /* Of a site with a reservation of its own: a node of it is open, any other one is "outside", and

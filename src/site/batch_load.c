@@ -23,7 +23,8 @@ void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int3
 {
     if (site->processors > 0 && capacity > site->processors)
         capacity = site->processors;
-    bool sized = capacity != site->capacity || site->largest != site->told_most;
+    bool sized = capacity != site->capacity || site->largest != site->told_most ||
+                 site->whole != site->told_whole;
     if (!sized && others == site->others)
         return;
     const struct pleat_event event = {
@@ -33,9 +34,11 @@ void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int3
         .u.site = {.capacity = sized ? capacity : 0,
                    .threshold = sized ? site->threshold : 0,
                    .background = others,
-                   .node_most = sized ? site->largest : 0}};
+                   .node_most = sized ? site->largest : 0,
+                   .whole = sized ? site->whole : 0}};
     site->capacity = capacity;
     site->told_most = site->largest;
+    site->told_whole = site->whole;
     site->others = others;
     site->host->emit(site->host->arg, &event);
 }
@@ -44,7 +47,8 @@ void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int3
 
 struct size {
     int64_t cpus,
-        others; /* of nodes that take jobs, of Pleat or of those for whom they are reserved */
+        others;    /* of nodes that take jobs, of Pleat or of those for whom they are reserved */
+    int64_t whole; /* of these, and of those that may take jobs again */
 };
 
 static bool takes_jobs(const struct pleat_batch_site *site, const json_t *node)
@@ -70,6 +74,8 @@ static struct size add_up(struct pleat_batch_site *site, json_t *nodes)
         pleat_batch_note_reservation(site, node);
         json_object_set_new(node, "others",
                             json_integer((json_int_t)pleat_batch_others_on(site, node)));
+        if (pleat_batch_may_return(site, node))
+            size.whole += own;
         if (!takes_jobs(site, node))
             continue;
         size.cpus += own;
@@ -99,20 +105,25 @@ static int32_t others_of(struct pleat_batch_site *site, struct size size, int64_
     return others < 0 ? 0 : others < capacity ? (int32_t)others : (int32_t)capacity;
 }
 
+/* What Pleat has of so many CPUs: no more than the partition lets it have, and its user. */
+static int32_t within(const struct pleat_batch_site *site, int64_t cpus)
+{
+    if (site->partition_cpus > 0 && cpus > site->partition_cpus)
+        cpus = site->partition_cpus;
+    if (site->processors > 0 && cpus > site->processors)
+        cpus = site->processors;
+    return cpus < PLEAT_BATCH_UNKNOWN ? (int32_t)cpus : PLEAT_BATCH_UNKNOWN;
+}
+
 /* All of them have come. */
 static void take_nodes(struct pleat_batch_site *site)
 {
     struct size size = add_up(site, site->hosts);
-    int64_t capacity = size.cpus;
+    int32_t capacity = within(site, size.cpus);
     if (site->partition_cpus > 0 && site->total > site->partition_cpus)
         site->total = site->partition_cpus;
-    if (site->partition_cpus > 0 && capacity > site->partition_cpus)
-        capacity = site->partition_cpus;
-    if (site->processors > 0 && capacity > site->processors)
-        capacity = site->processors;
-    if (capacity > PLEAT_BATCH_UNKNOWN)
-        capacity = PLEAT_BATCH_UNKNOWN;
-    pleat_batch_tell_size(site, (int32_t)capacity, others_of(site, size, capacity));
+    site->whole = within(site, size.whole);
+    pleat_batch_tell_size(site, capacity, others_of(site, size, capacity));
     pleat_batch_say_more(site);
 }
 

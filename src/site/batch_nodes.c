@@ -67,6 +67,12 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
+bool pleat_batch_may_return(const struct pleat_batch_site *site, const json_t *node)
+{
+    const char *own = site->kind->kept ? site->kind->kept(site->options) : NULL;
+    return !own || is_listed(pleat_reply_text(node, "reservations", ""), own);
+}
+
 void pleat_batch_note_reservation(const struct pleat_batch_site *site, json_t *node)
 {
     const char *own = site->kind->kept ? site->kind->kept(site->options) : NULL;

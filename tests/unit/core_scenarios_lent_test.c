@@ -85,6 +85,41 @@ static void test_it_starts_on_what_a_node_has(void **state)
     hand_finish(&h);
 }
 
+/* The batch system has nodes that take no jobs now, and may again: a job that needs them waits. */
+static void test_it_waits_for_nodes_that_take_no_jobs(void **state)
+{
+    (void)state;
+    struct hand h;
+    begin(&h, 6);
+    hand_policy(&h, PLEAT_QUEUE, "scan");
+    struct pleat_event two = {.kind = PLEAT_EV_SITE,
+                              .u.site = {.capacity = 2, .node_most = NODE_MOST, .whole = 6}};
+    struct pleat_event none = {.kind = PLEAT_EV_SITE,
+                               .u.site = {.node_most = NODE_MOST, .whole = 6}};
+    struct pleat_event all = {.kind = PLEAT_EV_SITE,
+                              .u.site = {.capacity = 6, .node_most = NODE_MOST}};
+    assert_int_equal(hand_feed(&h, two), 0);
+    assert_int_equal(hand_site(&h)->whole, 6);
+    uint32_t waits = pleat_core_next_component(h.core);
+    assert_int_equal(submit(&h, PLEAT_COMPONENT_SPREADS, PLEAT_RIGID, 5, PLEAT_CLASS_SHORT), 0);
+    is(&h, waits, PLEAT_QUEUED);
+    assert_int_equal(submit(&h, PLEAT_COMPONENT_SPREADS, PLEAT_RIGID, 7, PLEAT_CLASS_SHORT),
+                     PLEAT_E_TOOBIG); /* than all nodes have */
+    assert_int_equal(hand_feed(&h, none), 0);
+    uint32_t small = pleat_core_next_component(h.core);
+    assert_int_equal(submit(&h, 0, PLEAT_RIGID, 2, PLEAT_CLASS_SHORT), 0);
+    is(&h, small, PLEAT_QUEUED);
+    assert_int_equal(submit(&h, 0, PLEAT_RIGID, 3, PLEAT_CLASS_SHORT),
+                     PLEAT_E_TOOBIG); /* than any node has */
+    assert_int_equal(hand_feed(&h, two), 0);
+    is(&h, small, PLEAT_CLAIMING);
+    is(&h, waits, PLEAT_QUEUED);
+    assert_int_equal(hand_feed(&h, all), 0);
+    assert_int_equal(hand_site(&h)->whole, 0);
+    is(&h, waits, PLEAT_QUEUED); /* four are left */
+    hand_finish(&h);
+}
+
 /* As long as it is not known how large nodes are, it may ask for more than any has. */
 static void test_it_asked_for_more_than_a_node_has(void **state)
 {
@@ -190,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_starts_on_what_a_node_has),
+        cmocka_unit_test(test_it_waits_for_nodes_that_take_no_jobs),
         cmocka_unit_test(test_it_asked_for_more_than_a_node_has),
         cmocka_unit_test(test_it_grows_only_within_what_was_given_there),
         cmocka_unit_test(test_what_was_given_is_known_until_the_node_is_gone),

@@ -49,6 +49,21 @@ static void test_larger_than_every_site(void **state)
     bench_finish(&b);
 }
 
+/* ... as long as nodes of it are down. */
+static void test_larger_than_the_nodes_that_take_jobs(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, 0);
+    b.sites[site].whole = 20;
+    uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 17, 17, 0);
+    uint32_t larger = bench_wait(&b, PLEAT_RIGID, 21, 21, 0);
+    bench_decide(&b);
+    assert_int_equal(waits(&b, waiting).code, PLEAT_WAITS_NODES);
+    assert_int_equal(waits(&b, larger).code, PLEAT_WAITS_TOO_LARGE);
+    bench_finish(&b);
+}
+
 /* Larger than the only site where it may run. */
 static void test_larger_than_its_site(void **state)
 {
@@ -356,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_few_are_free),
         cmocka_unit_test(test_larger_than_every_site),
+        cmocka_unit_test(test_larger_than_the_nodes_that_take_jobs),
         cmocka_unit_test(test_larger_than_its_site),
         cmocka_unit_test(test_what_fits_is_started_next),
         cmocka_unit_test(test_fcfs_nobody_overtakes),

@@ -115,6 +115,11 @@ static bool add_waiting_apart(const json_t *waiting, struct pleat_string *out)
         pleat_string_addf(out,
                           "it needs %lld processors, and no site that it may use has that many",
                           number(waiting, "need"));
+    else if (!strcmp(code, "nodes"))
+        pleat_string_addf(out,
+                          "it needs %lld processor%s, more than the nodes that take jobs now have: "
+                          "it waits for the others ('pleat sites' says what they are)",
+                          number(waiting, "need"), plural(number(waiting, "need")));
     else if (!strcmp(code, "quiet"))
         add_moment(out, "its site refused processors a moment ago, and is asked again at ", waiting,
                    "until_s");
@@ -179,6 +184,8 @@ void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_strin
         pleat_string_addf(out, "begins in %s", pleat_time_span(left_s, span));
     else if (!strcmp(code, "too large"))
         pleat_string_addf(out, "needs %lld: too large", number(waiting, "need"));
+    else if (!strcmp(code, "nodes"))
+        pleat_string_addf(out, "needs %lld: nodes are down", number(waiting, "need"));
     else if (!strcmp(code, "room"))
         pleat_string_addf(out, "room: %lld+%lld of %lld", number(waiting, "earmarked"),
                           number(waiting, "coming"), number(waiting, "need"));

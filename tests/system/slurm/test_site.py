@@ -172,6 +172,11 @@ def test_a_node_is_drained(pleat):
     pleat.kill_daemon()
     assert pleat.run("run", "hostname").stdout == "a2\n"
     wait_until(lambda: pleat.ask("sites")["sites"][0]["processors"] == 4, "it has fewer processors")
+    both = pleat.submit("-n", 6, "--", f"{APPS}/ring", "--iterations", 20)  # it may take jobs again
+    wait_until(lambda: "more than the nodes that take jobs now have" in pleat.run("why", both).stdout,
+               f"it needs both nodes: {pleat.run('why', both).stdout} {pleat.log()}")
+    refused = pleat.run("submit", "-n", 9, "--", f"{APPS}/ring", check=False)
+    assert refused.returncode == 1 and "at least 9 processors, and its cluster has 8" in refused.stderr, refused
     pleat.cluster.world.path(go).touch()
     pleat.run("site", "drain", "--wait", "--node", "a1", "c1")
     assert pleat.until(job, *ENDED)["state"] == "done"
@@ -182,6 +187,8 @@ def test_a_node_is_drained(pleat):
     assert wrong.returncode == 1 and "no name of a node" in wrong.stderr, wrong
     pleat.run("site", "resume", "--node", "a1", "c1")
     assert states() == {"a1": "ok", "a2": "ok"}
+    assert pleat.until(both, *ENDED)["state"] == "done" and "ranks=6" in pleat.output(both), pleat.output(both)
+    pleat.cluster.until_empty()
     assert pleat.run("run", "hostname").stdout == "a1\n"
     pleat.cluster.until_empty()
 
