@@ -92,8 +92,7 @@ void agent_start_init(struct agent *agent);
 /* Makes sure that an agent is connected, is waited for, or is being started. */
 void agent_want(struct agent *agent);
 /* Waits for the call of an agent that was there before; if it turns out to be dead, starts another.
- * Where the site brings its agents, the site may say that the node is gone; if it does not, the
- * node is given up when the agent has surely ended (agent_orphan_s). */
+ * Where the site brings its agents, it is the site that waits, and says that the node is gone. */
 void agent_expect(struct agent *agent);
 /* Something came from the agent: it is not silent. */
 void agent_heard(struct agent *agent);

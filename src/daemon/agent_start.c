@@ -20,7 +20,6 @@ enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800, ENDING_MS = 10
 
 static void agent_spawn(struct agent *agent);
 static void on_timer(uv_timer_t *handle);
-static void end_silent(struct agent *agent);
 
 void agent_start_init(struct agent *agent)
 {
@@ -30,13 +29,25 @@ void agent_start_init(struct agent *agent)
 
 /* Seconds of silence: the core takes an agent for away after AWAY_S; users are told after SAY_S;
  * while pleatd is ending, an agent is killed after STOP_S at the latest; an agent is asked for a
- * sign of life PING_S after its last one, and each second while a request to it is not answered. */
-enum { AWAY_S = 2, SAY_S = 10, STOP_S = 5, PING_S = 5 };
+ * sign of life PING_S after its last one, and each second while a request to it is not answered.
+ * A connection that is cut has broken before CUT_S (wire/tcp.h). */
+enum { AWAY_S = 2, SAY_S = 10, STOP_S = 5, PING_S = 5, CUT_S = 45 };
 
 static double patience_s(const struct daemon *d)
 {
     double most = (double)d->config.agent_answer_us / 1e6;
     return (d->stopping || d->ending) && (most <= 0 || most > STOP_S) ? STOP_S : most;
+}
+
+/* Seconds of silence after which an agent that is connected is ended; 0: never. One on a node of a
+ * batch system may be cut off, and what it runs would go on there and begin elsewhere as well: it
+ * is waited for until its connection would have broken. */
+static double ended_after_s(const struct agent *agent)
+{
+    const struct daemon *d = agent->daemon;
+    double most_s = patience_s(d);
+    bool may_be_cut = d->config.sites[agent->site].brings_agents && !d->stopping && !d->ending;
+    return may_be_cut && most_s > 0 && most_s < CUT_S ? CUT_S : most_s;
 }
 
 /* Seconds from a sign of life to the next ping: fewer than PING_S if agent_answer_s is shorter. */
@@ -58,7 +69,7 @@ static void say(struct agent *agent, const char *text)
 static void say_silent(struct agent *agent, const char *how)
 {
     char text[300], then[80] = "it is waited for";
-    double most_s = (double)agent->daemon->config.agent_answer_us / 1e6;
+    double most_s = ended_after_s(agent);
     if (most_s > 0)
         snprintf(then, sizeof(then), "it is ended after %g s (agent_answer_s)", most_s);
     snprintf(text, sizeof(text),
@@ -76,36 +87,6 @@ static void say_ended(struct agent *agent)
              agent->node, site->name,
              site->brings_agents ? "with its node" : "(signal 9): the next one ends what it ran");
     say(agent, text);
-}
-
-/* By when an agent that is cut off has surely ended its jobs, and itself: it may notice later than
- * pleatd that it hears nothing, and its jobs have a while to end. 0: it never does so. */
-static double orphaned_s(const struct daemon *d)
-{
-    enum { NOTICES_S = 30, ENDS_S = 30 };
-    double orphan_s = (double)d->config.agent_orphan_us / 1e6;
-    return orphan_s > 0 ? orphan_s + NOTICES_S + ENDS_S : 0;
-}
-
-/* An agent on a node of a batch system has lost its connection, and does not call again. A system
- * that does not see that the node is gone would keep the allocation, and its job would hold it. */
-static void wait_for_orphan(struct agent *agent)
-{
-    double waited_s = (double)agent->looks * AGENT_LOOK_MS / 1e3,
-           most_s = orphaned_s(agent->daemon);
-    if (most_s > 0 && waited_s >= most_s) {
-        char text[300];
-        snprintf(text, sizeof(text),
-                 "the agent of node %u of site %s has not called again for %.0f s, and has ended "
-                 "what it ran (agent_orphan_s): its node is given up",
-                 agent->node, agent->daemon->config.sites[agent->site].name, waited_s);
-        say(agent, text);
-        agent->looks = 0; /* again, if the site cannot be told now */
-        end_silent(agent);
-    }
-    /* where that has ended the node, nobody waits for its agent any more */
-    if (!agent->gone)
-        uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }
 
 /* An agent lives, but does not connect. The time is counted in looks, not by the clock, since
@@ -132,10 +113,6 @@ static void on_timer(uv_timer_t *handle)
     if (agent->connection)
         return;
     agent->looks++;
-    if (agent->daemon->config.sites[agent->site].brings_agents) {
-        wait_for_orphan(agent);
-        return;
-    }
     if (agent_lock_is_held(agent->daemon, agent->site, agent->node)) {
         wait_for_call(agent);
         return;
@@ -145,8 +122,11 @@ static void on_timer(uv_timer_t *handle)
     agent_spawn(agent);
 }
 
+/* Where the site brings its agents, they call, or the site says that their node is gone. */
 void agent_expect(struct agent *agent)
 {
+    if (agent->daemon->config.sites[agent->site].brings_agents)
+        return;
     agent->looks = 0;
     uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }
@@ -413,7 +393,7 @@ static void end_silent(struct agent *agent)
 
 void agent_look(struct agent *agent)
 {
-    double most_s = patience_s(agent->daemon);
+    double most_s = ended_after_s(agent);
     if (!agent->connection)
         return;
     if (agent->ping_id || !agent->listed) {

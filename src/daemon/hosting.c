@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "command/command.h"
 #include "daemon/agent_call.h"
 #include "daemon/agent_link.h"
@@ -26,6 +27,15 @@ static void host_emit(void *arg, const struct pleat_event *event)
 static bool host_node_is_taken(void *arg, uint32_t site, uint32_t node)
 {
     return agents_node_is_taken(arg, site, node);
+}
+
+/* It may notice later than pleatd that it hears nothing, and its jobs have a while to end. */
+static int64_t host_agent_ends(void *arg)
+{
+    enum { NOTICES_S = 30, ENDS_S = 30 };
+    const struct daemon *d = arg;
+    int64_t orphan_us = d->config.agent_orphan_us;
+    return orphan_us > 0 ? orphan_us + (NOTICES_S + ENDS_S) * PLEAT_US_PER_S : PLEAT_NEVER;
 }
 
 static bool host_node_mixes(void *arg, uint32_t site, uint32_t node)
@@ -140,6 +150,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .helper_say = host_helper_say,
                                   .agent_call = host_agent_call,
                                   .node_is_taken = host_node_is_taken,
+                                  .agent_ends_us = host_agent_ends,
                                   .node_mixes = host_node_mixes,
                                   .node_quit = host_node_quit,
                                   .nodes_known = host_nodes_known,

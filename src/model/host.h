@@ -104,6 +104,9 @@ struct pleat_host {
     /* Whether an agent of a node lives that the site has given up already: then another node must
      * not get this number. NULL: no agent ever does. */
     bool (*node_is_taken)(void *arg, uint32_t site, uint32_t node);
+    /* By when, after it was last heard of, an agent that is cut off has surely ended what it ran,
+     * and itself: microseconds; PLEAT_NEVER: it runs on. NULL: at once. */
+    int64_t (*agent_ends_us)(void *arg);
     /* Whether processes that run on a node can use CPUs of its host that were given to others
      * later: its agent knows how to tell them, and nothing confines it. NULL: on none. */
     bool (*node_mixes)(void *arg, uint32_t site, uint32_t node);

@@ -139,7 +139,6 @@ static void on_gone(void *arg, const char *why)
     struct pleat_batch_site *site = arg;
     site->synced = false;
     tell_silent(site, why);
-    pleat_batch_adapter_is_gone(site);
     /* an answer to its requests may have come by then */
     site->host->later(site->host->arg, PLEAT_BATCH_STRAY_US, on_again, site, 0);
 }

@@ -9,9 +9,8 @@
 #include "wire/message.h"
 #include "wire/reply.h"
 
-/* The time within which an agent that was cut off calls again: it notices that after 30 s, and
- * pauses up to 5 s.
- */
+/* The time within which an agent calls again that is not cut off any more: it notices after 30 s
+ * that it was, and pauses up to 5 s. */
 #define BACK_US INT64_C(40000000)
 
 /* ---- its agents ---- */
@@ -30,7 +29,7 @@ static void on_run(void *arg, uint64_t token, const json_t *result, const struct
         pleat_batch_fail(site, one, wrong->text);
         return;
     }
-    one->nodes.items[place].called = one->nodes.items[place].watched = false;
+    one->nodes.items[place].called = false;
     pleat_batch_look_later(site, one, PLEAT_BATCH_AGAIN_US);
 }
 
@@ -46,7 +45,7 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
         return false;
     }
     json_t *argv = json_array();
-    node->called = node->watched = true;
+    node->called = true;
     for (size_t i = 0; call.argv[i]; i++)
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
     json_array_append_new(argv, json_string("--processors"));
@@ -89,11 +88,20 @@ void pleat_batch_hold(struct pleat_batch_site *site, struct pleat_batch_allocati
 
 /* ---- agents that do not come back ---- */
 
-/* How long an agent may be away. It lives on when the adapter that started it has ended, but then
- * its end is not told: it is known by its calls alone. */
-static int64_t back_us(const struct pleat_batch_site *site)
+/* How long an agent may be away without a word: one that was cut off for a moment calls again. */
+static int64_t calls_us(const struct pleat_batch_site *site)
 {
     return site->options->agent_us > BACK_US ? site->options->agent_us : BACK_US;
+}
+
+/* How long it may be away: until it has surely ended what it ran, which would run twice otherwise.
+ * Its end is told sooner only by the adapter that started it, and by no other one; and there are
+ * batch systems that never say that a node is gone. PLEAT_NEVER: for ever. */
+static int64_t ends_us(const struct pleat_batch_site *site)
+{
+    const struct pleat_host *host = site->host;
+    int64_t most_us = host->agent_ends_us ? host->agent_ends_us(host->arg) : 0;
+    return most_us > calls_us(site) ? most_us : calls_us(site);
 }
 
 void pleat_batch_count_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
@@ -103,56 +111,76 @@ void pleat_batch_count_away(struct pleat_batch_site *site, struct pleat_batch_al
         struct pleat_batch_node *node = &one->nodes.items[i];
         bool away = !node->dead && !pleat_batch_agent_is_there(site, node->number);
         node->away_us = away ? pleat_batch_now_us(site) : 0;
-        some = some || (away && !node->watched);
+        some = some || away;
     }
     if (some)
-        pleat_batch_look_later(site, one, back_us(site));
+        pleat_batch_look_later(site, one, calls_us(site));
+}
+
+static void tell_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                      struct pleat_batch_node *node, int64_t away_us)
+{
+    char then[80] = "it is waited for";
+    if (ends_us(site) != PLEAT_NEVER)
+        snprintf(then, sizeof(then), "it is given up after %.0f s (agent_orphan_s)",
+                 (double)ends_us(site) / 1e6);
+    node->away_told = true;
+    pleat_batch_tell(site, one, node,
+                     "the agent on %s has not called for %.0f s, its node may be cut off: %s",
+                     node->host, (double)away_us / 1e6, then);
+}
+
+/* Gives up a node whose agent has ended by now. Returns when to look again, from now on; 0: there
+ * is nothing to look for. */
+static int64_t look_at_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                            struct pleat_batch_node *node)
+{
+    int64_t away_us = pleat_batch_now_us(site) - node->away_us, most_us = ends_us(site);
+    char why[PLEAT_BATCH_HOST_ROOM + 80];
+    if (node->dead || node->leaves || !node->away_us)
+        return 0;
+    if (away_us < calls_us(site))
+        return calls_us(site) - away_us;
+    if (away_us < most_us) {
+        if (!node->away_told)
+            tell_away(site, one, node, away_us);
+        return most_us == PLEAT_NEVER ? 0 : most_us - away_us;
+    }
+    snprintf(why, sizeof(why), "the agent on %s has not called for %.0f s", node->host,
+             (double)away_us / 1e6);
+    pleat_batch_lose(site, one, node, why);
+    return 0;
 }
 
 void pleat_batch_look_for_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
-    char why[PLEAT_BATCH_HOST_ROOM + 80];
+    int64_t next_us = 0;
     if (!site->synced || site->silent) {
         pleat_batch_count_away(site, one);
         return;
     }
     for (size_t i = 0; i < one->nodes.count && one->state == PLEAT_BATCH_HELD; i++) {
-        struct pleat_batch_node *node = &one->nodes.items[i];
-        int64_t away_us = pleat_batch_now_us(site) - node->away_us;
-        if (node->dead || node->watched || !node->away_us)
-            continue;
-        if (away_us < back_us(site)) {
-            pleat_batch_look_later(site, one, back_us(site) - away_us);
-            continue;
-        }
-        snprintf(why, sizeof(why), "the agent on %s has not called for %.0f s", node->host,
-                 (double)away_us / 1e6);
-        pleat_batch_lose(site, one, node, why);
+        int64_t left_us = look_at_away(site, one, &one->nodes.items[i]);
+        next_us = left_us > 0 && (next_us == 0 || left_us < next_us) ? left_us : next_us;
     }
-}
-
-void pleat_batch_adapter_is_gone(struct pleat_batch_site *site)
-{
-    for (size_t i = 0; i < site->allocations.count; i++) {
-        struct pleat_batch_allocation *one = site->allocations.items[i];
-        for (size_t n = 0; n < one->nodes.count; n++)
-            one->nodes.items[n].watched = false;
-        if (one->state == PLEAT_BATCH_HELD)
-            pleat_batch_count_away(site, one);
-    }
+    if (next_us > 0 && one->state == PLEAT_BATCH_HELD)
+        pleat_batch_look_later(site, one, next_us);
 }
 
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           struct pleat_batch_node *node, bool there)
 {
     node->away_us = there ? 0 : pleat_batch_now_us(site);
+    if (there && node->away_told)
+        pleat_batch_tell(site, one, node, "the agent on %s has called again", node->host);
+    node->away_told = false;
     if (there && one->state == PLEAT_BATCH_STARTING && pleat_batch_agents_are_there(site, one))
         pleat_batch_hold(site, one);
     else if (!there && one->state == PLEAT_BATCH_HELD && node->step_over && !node->dead &&
              !node->leaves)
         pleat_batch_lose(site, one, node, "its agent has ended");
-    else if (!there && one->state == PLEAT_BATCH_HELD && !node->watched)
-        pleat_batch_look_later(site, one, back_us(site));
+    else if (!there && one->state == PLEAT_BATCH_HELD)
+        pleat_batch_look_later(site, one, calls_us(site));
 }
 
 /* The node of the allocation that a notice is about; NULL: none. */

@@ -10,14 +10,12 @@ void pleat_batch_start_agents(struct pleat_batch_site *site, struct pleat_batch_
 void pleat_batch_hold(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
 /* Agents of an allocation that are not connected have some time from now on to call. */
 void pleat_batch_count_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
-/* HELD: gives up nodes whose agents have not come back, and whose end would not be told. Not while
- * the batch system cannot be asked: the network may be what keeps agents from calling, too. */
+/* HELD: gives up nodes whose agents have not come back, and have ended by now. Not while the batch
+ * system cannot be asked: the network may be what keeps agents from calling, too. */
 void pleat_batch_look_for_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
 /* The agent of a node of an allocation has called, or its connection is gone. */
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           struct pleat_batch_node *node, bool there);
-/* The adapter has ended: the ends of agents that it started are not told any more. */
-void pleat_batch_adapter_is_gone(struct pleat_batch_site *site);
 /* The agent that was started on a node of an allocation has ended. */
 void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how);

@@ -38,13 +38,13 @@ struct pleat_batch_node {
     bool given;        /* its number was told to the core or an agent */
     bool called;       /* a start of its agent was asked for */
     bool step_over;    /* the agent that was started there has ended */
-    bool watched;      /* the present adapter tells when the agent ends */
     bool dead;         /* nothing can run there any more */
     bool leaves;       /* the batch system was asked to take it back alone */
     int32_t told_more; /* what was told of its host, plus 1; 0: nothing */
     bool told_confined;
     int64_t
         away_us; /* HELD: since when its agent is not connected, as far as that counts; 0: it is */
+    bool away_told; /* the job's user knows */
     char host[PLEAT_BATCH_HOST_ROOM];
     struct pleat_claimbook book; /* the book of this node */
 };

@@ -6,7 +6,10 @@ noticed by pleatd."""
 
 import contextlib
 import json
+import os
+import pathlib
 import re
+import signal
 
 import pytest
 
@@ -14,8 +17,8 @@ from clusters import wait_until
 from clusters.pleat import ENDED, Counted, Pleat
 from patience import PATIENCE
 
-# shorter than it takes a connection to break by itself
-MORE = f"agent_answer_s = {min(8 * PATIENCE, 16)}\nagent_orphan_s = 2\n"
+# an agent that is cut off ends soon what it runs
+MORE = "agent_orphan_s = 2\n"
 
 
 @contextlib.contextmanager
@@ -83,11 +86,9 @@ def test_a_node_crashes_and_pleatd_too(grid):
             grid.until_idle()
 
 
-@pytest.mark.parametrize("more", [MORE, "agent_orphan_s = 2\n"], ids=["silent", "broken"])
-def test_a_node_is_cut_off(grid, more):
-    """What ran there ends by itself, while the job runs on the other one, also if the connection has broken before the agent counts
-    as silent: Grid Engine itself never says that the node is gone."""
-    with pleat_of(grid, name="node", more=more) as pleat:
+def test_a_node_is_cut_off(grid):
+    """What ran there ends by itself, and then the job runs on the other one: Grid Engine itself never says that the node is gone."""
+    with pleat_of(grid, name="node", more=MORE) as pleat:
         job = Counted(pleat, "island")
         name = job.begun()
         host = grid.world[name]
@@ -95,6 +96,51 @@ def test_a_node_is_cut_off(grid, more):
         try:
             begins_elsewhere(job, name)
             wait_until(lambda: not host.pids("pleat-agent") and not host.pids("pleat-guard"), "nothing is left there")
+        finally:
+            host.join()
+        job.ends()
+        grid.until_idle()
+
+
+def test_an_agent_hangs(grid):
+    """It is connected, so its node is not cut off: Grid Engine ends what is there, and the job runs on."""
+    with pleat_of(grid, name="hangs", more="agent_answer_s = 8\n") as pleat:
+        job = Counted(pleat, "hangs")
+        name = job.begun()
+        [agent] = grid.world[name].pids("pleat-agent")
+        os.kill(agent, signal.SIGSTOP)
+        wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}", limit_s=150)
+        assert "its agent does not answer" in pleat.events(job.number), pleat.events(job.number)
+        wait_until(lambda: agent not in grid.world[name].pids("pleat-agent"), "nothing is left of it")
+        job.ends()
+        grid.until_idle()
+
+
+def runs_on(host, job):
+    """Its processes there."""
+    found = []
+    for pid in host.pids("sh"):
+        with contextlib.suppress(OSError):
+            if job.done.encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
+
+
+def test_a_node_is_cut_off_and_pleatd_is_killed(grid):
+    """The next one does not know since when the node has been cut off. What ran there must not run twice: it begins on the other
+    node when it has surely ended on this one."""
+    with pleat_of(grid, name="both", more="agent_orphan_s = 40\n") as pleat:
+        job = Counted(pleat, "both")
+        name = job.begun()
+        host = grid.world[name]
+        host.cut()
+        try:
+            assert len(runs_on(host, job)) == 1
+            restart(pleat)
+            wait_until(lambda: len(job.lines()) == 2, f"it runs on the other node: {pleat.log()}", limit_s=300)
+            assert runs_on(host, job) == [] and job.begun() != name
+            assert "its node may be cut off: it is given up after 100 s" in pleat.events(job.number), pleat.events(job.number)
+            assert "has not called for" in pleat.events(job.number), pleat.events(job.number)
         finally:
             host.join()
         job.ends()

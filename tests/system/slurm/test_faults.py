@@ -10,6 +10,7 @@ import pytest
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, HOME, Counted, Pleat, go_file
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
+from patience import PATIENCE
 from test_malleable import TIMES, on
 
 
@@ -204,29 +205,30 @@ def test_a_node_of_malleable_jobs_crashes(slurms):
                 assert kept <= set(slurm.jobs()), (kept, slurm.jobs(), pleat.log())
 
 
-def test_an_agent_dies_while_there_is_no_pleatd(pleat):
-    """Nobody sees it end, and its allocation stays. The next pleatd waits for its call; then the job begins anew, and one
-    that must not begin twice ends with the reason."""
-    slurm = pleat.cluster
-    job, once = Counted(pleat, "alone"), Counted(pleat, "alone-once", "--no-requeue")
-    for one in (job, once):
-        one.begun()
-    agents = [pid for host in slurm.nodes for pid in host.pids("pleat-agent")]
-    assert len(agents) == 2
-    stays = Counted(pleat, "stays")
-    stays.begun()
-    pleat.kill_daemon()
-    for agent in agents:
-        os.kill(agent, signal.SIGKILL)
-    pleat.run("info")
-    wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}", limit_s=120)
-    shown = pleat.until(once.number, *ENDED)
-    assert (shown["state"], shown["reason"]) == ("failed", "processors lost"), shown
-    for one in (job, once):
-        assert "has not called for" in pleat.events(one.number), pleat.events(one.number)
-    job.ends()
-    stays.is_done_once()
-    slurm.until_empty()
+def test_an_agent_dies_while_there_is_no_pleatd(slurms):
+    """Nobody sees it end, and its allocation stays. The next pleatd waits for its call until an agent that was cut off would have
+    ended what it ran; then the job begins anew, and one that must not begin twice ends with the reason."""
+    slurm, other = slurms
+    with pleat_of(slurm, head=other.head, name="dies", more=f"agent_orphan_s = {20 * PATIENCE}\n") as pleat:
+        job, once = Counted(pleat, "alone"), Counted(pleat, "alone-once", "--no-requeue")
+        for one in (job, once):
+            one.begun()
+        agents = [pid for host in slurm.nodes for pid in host.pids("pleat-agent")]
+        assert len(agents) == 2
+        stays = Counted(pleat, "stays")
+        stays.begun()
+        pleat.kill_daemon()
+        for agent in agents:
+            os.kill(agent, signal.SIGKILL)
+        pleat.run("info")
+        wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}", limit_s=180 + 20 * PATIENCE)
+        shown = pleat.until(once.number, *ENDED)
+        assert (shown["state"], shown["reason"]) == ("failed", "processors lost"), shown
+        for one in (job, once):
+            assert "has not called for" in pleat.events(one.number), pleat.events(one.number)
+        job.ends()
+        stays.is_done_once()
+        slurm.until_empty()
 
 
 # ---- the network ----
