@@ -56,14 +56,18 @@ void koala_draw(struct koala_job jobs[KOALA_JOBS], uint64_t seed);
 const char *koala_policies(int approach, int run);
 double koala_run(int approach, int run, const struct koala_job jobs[KOALA_JOBS], double times,
                  struct live_outcome outcomes[KOALA_JOBS]);
-/* stretch: by application, of all run times. */
+/* stretch: of each job's run times, at every size. */
 void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOBS], double times,
                     const struct koala_feed *feed, struct live_changes changes,
-                    const double stretch[KOALA_APPS], struct live_outcome outcomes[KOALA_JOBS]);
-/* How many times as long as alone, at the sizes that they had and without changes, jobs of each
- * application took. */
-void koala_stretch(const struct koala_job jobs[KOALA_JOBS], const struct koala_feed *feed,
-                   const struct live_outcome outcomes[KOALA_JOBS], double stretch[KOALA_APPS]);
+                    const double stretch[KOALA_JOBS], struct live_outcome outcomes[KOALA_JOBS]);
+/* How many times as long as alone, at the sizes that they had and without changes, jobs took: each
+ * of them, and those of each application on average. */
+struct koala_stretch {
+    double job[KOALA_JOBS], app[KOALA_APPS];
+};
+void koala_measure_stretch(const struct koala_job jobs[KOALA_JOBS], const struct koala_feed *feed,
+                           const struct live_outcome outcomes[KOALA_JOBS],
+                           struct koala_stretch *stretch);
 
 /* ---- results ---- */
 
@@ -86,15 +90,16 @@ enum {
 extern const char *const koala_metric_names[KOALA_METRICS];
 
 /* LIVE; simulated from what was measured at the head; with changes of size that take as long as in
- * this run; with that and with jobs that take as long as they did. */
-enum { KOALA_LIVE, KOALA_FED, KOALA_CHANGES, KOALA_STRETCHED, KOALA_SOURCES };
+ * this run; with that and with jobs that take as long as those of their application did on average;
+ * with jobs of which each takes as long as it did itself. */
+enum { KOALA_LIVE, KOALA_FED, KOALA_CHANGES, KOALA_STRETCHED, KOALA_EACH, KOALA_SOURCES };
 enum { KOALA_SHAKES = 20 };
 #define KOALA_SHAKE 0.05 /* part of a program's times, and of what changes take */
 enum { KOALA_KEPT = 2, KOALA_ROUNDS_MAX = 50 }; /* sources whose outcomes are drawn */
 
 struct koala_cell {
     struct bench_series of[KOALA_SOURCES][KOALA_METRICS]; /* a value for each round */
-    /* of KOALA_SHAKES simulations as STRETCHED, with times that are a little off */
+    /* of KOALA_SHAKES simulations as EACH, with times that are a little off */
     struct bench_series least[KOALA_METRICS], most[KOALA_METRICS];
     struct bench_series grow_s, more_s, shrink_s, free_s, before_s, stretch[KOALA_APPS];
     struct bench_series busy;                  /* processors of the machine, by whatever ran */

@@ -212,17 +212,21 @@ static double would_have_done(enum koala_app app, const struct koala_feed *feed,
     return done * (1 - fmin(1, of->resize_s / live_run_s(of)));
 }
 
-void koala_stretch(const struct koala_job jobs[KOALA_JOBS], const struct koala_feed *feed,
-                   const struct live_outcome outcomes[KOALA_JOBS], double stretch[KOALA_APPS])
+void koala_measure_stretch(const struct koala_job jobs[KOALA_JOBS], const struct koala_feed *feed,
+                           const struct live_outcome outcomes[KOALA_JOBS],
+                           struct koala_stretch *stretch)
 {
     int counts[KOALA_APPS] = {0};
-    stretch[KOALA_FT] = stretch[KOALA_GADGET] = 0;
+    *stretch = (struct koala_stretch){.app = {0}};
     for (int i = 0; i < KOALA_JOBS; i++) {
-        stretch[jobs[i].app] += would_have_done(jobs[i].app, feed, &outcomes[i]);
+        /* a job that only stood still says nothing about times, and none may be 0 */
+        double slower = would_have_done(jobs[i].app, feed, &outcomes[i]);
+        stretch->job[i] = slower > 0 ? slower : 1;
+        stretch->app[jobs[i].app] += stretch->job[i];
         counts[jobs[i].app]++;
     }
     for (int app = 0; app < KOALA_APPS; app++)
-        stretch[app] = counts[app] ? stretch[app] / counts[app] : 1;
+        stretch->app[app] = counts[app] ? stretch->app[app] / counts[app] : 1;
 }
 
 /* ---- a draw ---- */

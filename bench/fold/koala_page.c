@@ -69,12 +69,15 @@ static void add_reason(struct pleat_page *page, const struct koala_cell *cell, i
         pleat_page_cell(page, "job times (x %.2f FT, x %.2f GADGET 2)",
                         bench_median(&cell->stretch[KOALA_FT]),
                         bench_median(&cell->stretch[KOALA_GADGET]));
+    else if (is_alike(cell, KOALA_EACH, metric))
+        pleat_page_cell(page, "single jobs");
     else if (live_is_between(&cell->of[KOALA_LIVE][metric], &cell->least[metric],
                              &cell->most[metric], ALIKE))
         pleat_page_cell(page, "order (%.2f to %.2f)", bench_median(&cell->least[metric]),
                         bench_median(&cell->most[metric]));
     else
-        pleat_page_cell(page, "not explained");
+        pleat_page_cell(page, "not explained (%.2f to %.2f)", bench_median(&cell->least[metric]),
+                        bench_median(&cell->most[metric]));
 }
 
 static void add_row(struct pleat_page *page, const struct koala_cell *cell, int metric)

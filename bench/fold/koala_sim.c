@@ -11,14 +11,15 @@ static int64_t us(double seconds)
     return llround(seconds * 1e6);
 }
 
-static int add_app(struct pleat_workload *workload, enum koala_app app, double times,
+/* One application for each job, as each may be slowed down by something else. */
+static int add_app(struct pleat_workload *workload, enum koala_app app, int number, double times,
                    const struct koala_feed *feed, struct live_changes changes, double stretch)
 {
     const struct koala_program *program = &koala_programs[app];
     struct pleat_app added = {
         .speedup = {.kind = PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count},
         .iterations = (int32_t)fmax(2, round(program->iterations * times))};
-    snprintf(added.name, sizeof(added.name), "%s", program->name);
+    snprintf(added.name, sizeof(added.name), "%s-%d", program->name, number);
     for (int i = 0; i < KOALA_SIZES && program->sizes[i]; i++, added.speedup.count++) {
         struct pleat_table_row row = {program->sizes[i], us(feed->seconds[app][i] * stretch)};
         if (pleat_array_push(&workload->table, row))
@@ -43,8 +44,7 @@ static struct pleat_workload_job job_of(const struct koala_job *job, int number,
                                        .initial = is_rigid ? 0 : KOALA_LEAST,
                                        .site = PLEAT_NONE,
                                        .user = -1,
-                                       .app = (uint32_t)job->app +
-                                              1, /* application 0 is another one */
+                                       .app = (uint32_t)number, /* application 0 is another one */
                                        .kind = is_rigid ? PLEAT_RIGID : PLEAT_MALLEABLE,
                                        .sizes_kind = powers ? PLEAT_SIZES_POWERS : PLEAT_SIZES_ANY};
 }
@@ -55,10 +55,10 @@ static int make_workload(struct pleat_workload *workload, int approach, int run,
 {
     int rc = pleat_workload_init(workload);
     workload->machine = KOALA_PROCESSORS;
-    for (int app = 0; !rc && app < KOALA_APPS; app++)
-        rc = add_app(workload, (enum koala_app)app, times, feed, changes, stretch[app]);
+    for (int i = 0; !rc && i < KOALA_JOBS; i++)
+        rc = add_app(workload, jobs[i].app, i + 1, times, feed, changes, stretch[i]);
     for (int i = 0; !rc && i < KOALA_JOBS; i++) {
-        const struct pleat_speedup *speedup = &workload->apps.items[jobs[i].app + 1].speedup;
+        const struct pleat_speedup *speedup = &workload->apps.items[i + 1].speedup;
         struct pleat_workload_job job =
             job_of(&jobs[i], i + 1, koala_is_mixed(run) && jobs[i].is_rigid,
                    i * koala_gap_s(approach, times), workload->table.items[speedup->first].run_us);
@@ -69,7 +69,7 @@ static int make_workload(struct pleat_workload *workload, int approach, int run,
 
 void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOBS], double times,
                     const struct koala_feed *feed, struct live_changes changes,
-                    const double stretch[KOALA_APPS], struct live_outcome outcomes[KOALA_JOBS])
+                    const double stretch[KOALA_JOBS], struct live_outcome outcomes[KOALA_JOBS])
 {
     static const struct pleat_study nobody = {.interrupt = NULL};
     struct pleat_platform platform = {0};

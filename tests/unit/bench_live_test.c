@@ -152,28 +152,35 @@ static void test_times_between_measured_sizes(void **state)
     near(koala_time_s(&feed, KOALA_GADGET, 4), 6 - (1 / 3. - 1 / 4.) / (1 / 3. - 1 / 5.));
 }
 
+static const double as_alone[KOALA_JOBS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 static void test_slower_malleable_jobs_are_seen(void **state)
 {
-    static const double slower[KOALA_APPS] = {1.25, 2};
+    double slower[KOALA_JOBS], mean[KOALA_APPS] = {0};
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
     const struct live_changes none = {0};
-    double stretch[KOALA_APPS];
+    struct koala_stretch stretch;
     (void)state;
     koala_draw(jobs, 5);
+    for (int i = 0; i < KOALA_JOBS; i++) { /* each by as much as no other one */
+        slower[i] = 1.25 + 0.05 * i;
+        mean[jobs[i].app] += slower[i] / (KOALA_JOBS / 2.);
+    }
     for (int approach = 0; approach < KOALA_APPROACHES; approach++)
         for (int run = 0; run < KOALA_RUNS; run++) {
             koala_simulate(approach, run, jobs, 1, &feed, none, slower, outcomes);
-            koala_stretch(jobs, &feed, outcomes, stretch);
-            near(stretch[KOALA_FT], slower[KOALA_FT]);
-            near(stretch[KOALA_GADGET], slower[KOALA_GADGET]);
+            koala_measure_stretch(jobs, &feed, outcomes, &stretch);
+            for (int i = 0; i < KOALA_JOBS; i++)
+                near(stretch.job[i], slower[i]);
+            near(stretch.app[KOALA_FT], mean[KOALA_FT]);
+            near(stretch.app[KOALA_GADGET], mean[KOALA_GADGET]);
         }
 }
 
 static void test_what_changes_took_is_seen(void **state)
 {
-    static const double as_alone[KOALA_APPS] = {1, 1};
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
@@ -194,7 +201,6 @@ static void test_what_changes_took_is_seen(void **state)
 /* What KOALA_METRICS are under PWA if changes of size take so long. */
 static void measure_with(struct live_changes took, double metrics[KOALA_METRICS])
 {
-    static const double as_alone[KOALA_APPS] = {1, 1};
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
@@ -223,7 +229,6 @@ static void test_jobs_wait_for_changes_of_others(void **state)
 /* Nobody is there: what a job waits is what it takes to begin. */
 static void test_a_job_takes_time_to_begin(void **state)
 {
-    static const double as_alone[KOALA_APPS] = {1, 1};
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
