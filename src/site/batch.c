@@ -227,7 +227,7 @@ static bool is_on_one_node(const struct pleat_batch_site *site, const struct ple
 static bool cannot(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     bool on_one_node = is_on_one_node(site, wish);
-    int64_t most = on_one_node ? site->largest : site->total;
+    int32_t most = on_one_node ? site->largest : site->whole;
     if (on_one_node && wish->count > PLEAT_BATCH_NODE_CPUS)
         return true;
     return most > 0 && wish->count > most;

@@ -109,7 +109,6 @@ struct pleat_batch_site {
     struct pleat_batch_adapter *adapter;
     uint32_t index;
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
-    int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
     int32_t whole;         /* CPUs once nodes that take no jobs now do again; 0: not known */
     int32_t told_most;     /* what was told of `largest` */

@@ -65,12 +65,10 @@ static struct size add_up(struct pleat_batch_site *site, json_t *nodes)
     size_t i;
     json_t *node;
     site->largest = 0;
-    site->total = 0;
     json_array_foreach(nodes, i, node)
     {
         int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
-        site->total += own;
         pleat_batch_note_reservation(site, node);
         json_object_set_new(node, "others",
                             json_integer((json_int_t)pleat_batch_others_on(site, node)));
@@ -120,8 +118,6 @@ static void take_nodes(struct pleat_batch_site *site)
 {
     struct size size = add_up(site, site->hosts);
     int32_t capacity = within(site, size.cpus);
-    if (site->partition_cpus > 0 && site->total > site->partition_cpus)
-        site->total = site->partition_cpus;
     site->whole = within(site, size.whole);
     pleat_batch_tell_size(site, capacity, others_of(site, size, capacity));
     pleat_batch_say_more(site);

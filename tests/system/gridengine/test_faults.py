@@ -111,6 +111,7 @@ def test_an_agent_hangs(grid):
         os.kill(agent, signal.SIGSTOP)
         wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}", limit_s=150)
         assert "its agent does not answer" in pleat.events(job.number), pleat.events(job.number)
+        assert "has not answered for 10 s: it is ended after 45 s" in pleat.log(), pleat.log()  # not before a cut would have shown
         wait_until(lambda: agent not in grid.world[name].pids("pleat-agent"), "nothing is left of it")
         job.ends()
         grid.until_idle()
